@@ -1,6 +1,7 @@
 """Kill a storing process again and again; count records acknowledged, lost and stored twice.
 
     python scripts/kill_store.py [--kills 200] [--seed 1] [--postgres [URL]]
+    python scripts/kill_store.py --tag [--kills 49] [--postgres [URL]]
 
 Each round starts a process that stores runs and prints what the store acknowledged, kills it
 (SIGKILL) at a random moment, then opens the store and compares. The moment is a random delay after
@@ -8,12 +9,17 @@ a random number of acknowledgements, so that it does not depend on the speed of 
 kill in four waits for no acknowledgement and hits the opening of the store. Ten rounds share a
 store, so that its creation is interrupted too. The exit code is 1 if a record is lost, stored twice
 or out of order, or if nothing was acknowledged at all.
+
+With --tag each round kills a `markscheme score --tag nightly` that follows a finished one. The
+moments are spread evenly over the life of the process. The exit code is 1 if a kill leaves the tag
+on the older run after the command has begun; before that, while Python starts, nothing can be done.
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib
+import json
 import random
 import signal
 import subprocess
@@ -29,7 +35,9 @@ from uuid import uuid4
 
 import polars as pl
 
+from markscheme import load_exam, load_rubric
 from markscheme.keep import Document, DocumentKind, NewRun, RunStatus, Store, open_store
+from markscheme.vocabulary import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -39,6 +47,9 @@ OPENING = 4
 MOST_HEARD = 25
 LONGEST = 0.03
 _APPENDS = 7
+TAG = "nightly"
+ATTEMPTS = 200
+OLDER = "tag on the older run"
 
 
 def write(place: str, subject: str) -> None:
@@ -187,19 +198,103 @@ def rounds(kills: int, seed: int, new_place: Callable[[], str]) -> Counter[str]:
     return counts
 
 
+_SCORE_TAGGED = """
+import sys
+from contextlib import contextmanager
+import markscheme.keep as keep
+from markscheme.cli.main import main
+hold = keep.hold_tag
+@contextmanager
+def hold_and_tell(*arguments):
+    with hold(*arguments):
+        print("taken", flush=True)
+        yield
+keep.hold_tag = hold_and_tell
+main()
+"""
+# Runs `markscheme` with the arguments that follow; prints a line as soon as the tag is taken.
+
+
+def kill_tagged_scores(kills: int, new_place: Callable[[], str]) -> Counter[str]:
+    """Kill so many commands at moments that are spread evenly; count what the tag names then."""
+    counts: Counter[str] = Counter()
+    with tempfile.TemporaryDirectory() as folder:
+        answers = write_answers(Path(folder) / "answers.jsonl", ATTEMPTS)
+        few = write_answers(Path(folder) / "few.jsonl", 1)
+        begun = time.monotonic()
+        kill_tagged_score(new_place(), answers, None)
+        life = time.monotonic() - begun
+        for number in range(kills):
+            place = new_place()
+            kill_tagged_score(place, few, None)
+            with open_store(place, create=False) as store:
+                older = store.find_run(TAG).id
+            taken = kill_tagged_score(place, answers, life * (number + 1) / (kills + 1))
+            counts["kills"] += 1
+            counts[name_tagged_run(place, older, taken=taken)] += 1
+    return counts
+
+
+def write_answers(path: Path, attempts: int) -> str:
+    """Write so many answers to each item."""
+    items = load_exam("capstone", rubric=load_rubric("tutor-capstone")).items
+    rows = [
+        json.dumps({"item": item.id, "attempt": attempt, "output": f"He ate {attempt}."})
+        for attempt in range(attempts)
+        for item in items
+    ]
+    path.write_text("\n".join(rows), encoding="utf-8")
+    return str(path)
+
+
+def kill_tagged_score(place: str, answers: str, delay: float | None) -> bool:
+    """Run the command and kill it after a delay; return whether it had taken the tag by then."""
+    inputs = ["-r", "tutor-capstone", "-e", "capstone", "-a", answers, "--store", place]
+    command = [sys.executable, "-c", _SCORE_TAGGED, "score", *inputs, "--tag", TAG]
+    command += ["--format", "json"]
+    with subprocess.Popen(  # noqa: S603 - our own command
+        command, text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as process:
+        assert process.stdout  # noqa: S101 - asked for above
+        if delay is not None:
+            time.sleep(delay)
+            process.send_signal(signal.SIGKILL)
+        return process.stdout.readline() == "taken\n"
+
+
+def name_tagged_run(place: str, older: str, *, taken: bool) -> str:
+    """Say in words what the tag names after a kill."""
+    with open_store(place, create=False) as store:
+        try:
+            run = store.find_run(TAG)
+        except UsageError:
+            return "tag on no run"
+    if run.id != older:
+        return f"tag on the new run, {run.status.value}"
+    return OLDER if taken else "tag on the older run, killed while Python starts"
+
+
 def main() -> None:
     """Print the counts; end with 1 unless everything acknowledged is there exactly once."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("--kills", type=int, default=200)
+    parser.add_argument("--kills", type=int)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--postgres", nargs="?", const="", metavar="URL")
+    parser.add_argument("--tag", action="store_true")
     parser.add_argument("--write", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.write:
         write(*options.write)
     with places(options.postgres) as new_place:
-        counts = rounds(options.kills, options.seed, new_place)
+        if options.tag:
+            counts = kill_tagged_scores(options.kills or 49, new_place)
+        else:
+            counts = rounds(options.kills or 200, options.seed, new_place)
     print("PostgreSQL" if options.postgres is not None else "SQLite")
+    if options.tag:
+        for name in ("kills", *sorted(set(counts) - {"kills", OLDER}), OLDER):
+            print(f"{counts[name]:>9,} {name}")
+        raise SystemExit(bool(counts[OLDER]))
     bad = ("lost", "twice", "out of place", "changed by later kills")
     for name in ("kills", *sorted(set(counts) - {"kills", *bad}), *bad):
         print(f"{counts[name]:>9,} {name}")

@@ -54,7 +54,7 @@ BAD_ROWS = {
     b'{"item":"e-39-01","output":"x","latency_ms":-0.5}': "`latency_ms` must be a number",
     b'{"item":"e-39-01","output":"x","latency_ms":NaN}': "NaN and Infinity",
     b'{"item":"e-39-01","output":"x","latency_ms":-Infinity}': "NaN and Infinity",
-    b'{"item":"e-39-01","output":"x","latency_ms":1e999}': "not JSON",
+    b'{"item":"e-39-01","output":"x","latency_ms":1e999}': "`latency_ms` must be a number",
     b'{"item":"e-39-01","output":"x","cost":false}': "`cost` must be a number",
     b'{"item":"e-39-01","output":"x"},{"item":"e-39-02","output":"x"}': "not JSON",
 }

@@ -59,3 +59,14 @@ def test_json_is_utf_8_wherever_it_goes() -> None:
         row["prompt"] for row in markscheme(*words, PYTHONIOENCODING="latin-1").json["items"]
     ]
     assert prompts[0] == "Conjugate 'eat' — past simple, 3rd singular."
+
+
+def test_the_demo_is_compared_with_the_baseline_that_gate_finds() -> None:
+    assert markscheme("demo", "--no-report").code == 0
+    assert markscheme("baseline", "set", "latest").code == 0
+    done = markscheme("demo", "--flawed", "--no-report", "--format", "json")
+    (compared,) = [gate for gate in done.json["gates"] if gate["gate"] == "baseline"]
+    judged = markscheme("gate", "latest", "--format", "json").json["gates"]
+    assert compared == next(gate for gate in judged if gate["gate"] == "baseline")
+    assert compared["outcome"] == "fail"
+    assert "hard gate baseline: NOT MET (score" in markscheme("demo", "--flawed").out

@@ -122,6 +122,22 @@ def test_a_row_of_zeros_for_a_verb_says_to_check_its_corpus() -> None:
     assert found[0].action == "it is mis-learned: check the corpus for verb: go"
 
 
+@pytest.mark.parametrize("unrelated", [3, 4, 5, 6])
+def test_a_row_of_zeros_is_named_among_unrelated_misses(unrelated: int) -> None:
+    rest = [item.id for item in ITEMS if item.id not in GO]
+    for seed in range(10):
+        chance = random.Random(seed)  # noqa: S311 - a seeded test
+        misses = {item: {"correctness"} for item in (*GO, *chance.sample(rest, unrelated))}
+        found = patterns(misses)
+        assert ("row", {"verb": "go"}) in [(one.kind, dict(one.tags)) for one in found]
+
+
+def test_two_items_that_all_miss_are_no_row_of_zeros_at_the_weaker_level() -> None:
+    pair = GO[:2]
+    rest = [item.id for item in ITEMS if item.id not in GO]
+    assert patterns({item: {"correctness"} for item in (*pair, *rest[::12])}) == ()
+
+
 def test_a_verb_that_is_wrong_in_every_axis_is_not_told_again_by_axis() -> None:
     found = patterns({item: set(AXES) for item in GO})
     assert [(one.kind, one.axis, dict(one.tags)) for one in found] == [

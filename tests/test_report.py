@@ -362,13 +362,13 @@ def test_the_trend_ends_with_the_run_that_is_reported(project: Project) -> None:
     assert "Score over the last 2 runs: 1.00 → 0.7625." in text
 
 
-def test_the_trend_of_releases_is_one_line_that_names_them(project: Project) -> None:
+def test_the_trend_of_releases_names_them_and_no_line_joins_them(project: Project) -> None:
     for subject, output in (("release-1", FULL), ("release-2", LONG), ("release-3", FULL)):
         project.score(*[output] * 4, subject=subject)
     file = project.folder / "r.html"
     project.run("report", "latest", "-o", file)
     text = file.read_text(encoding="utf-8")
-    assert "The runs are of 3 subjects, which the labels name." in text
+    assert "The runs are of 3 subjects, which the labels name, so no line joins them." in text
     assert re.search(r">release-2 [0-9a-f]{4}</text>", text)
     assert '<td class="n">release-2</td><td class="n">0.98</td>' in text
     assert "Trend by subject" not in text

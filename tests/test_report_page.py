@@ -91,7 +91,9 @@ def test_the_first_screen_has_the_verdict_the_score_the_gates_and_what_to_fix(
 def test_a_run_with_a_history_shows_its_trend_and_what_moved(look: Any, story: Path) -> None:
     seen = look(story)
     assert "Went from pass to fail" in seen.page.inner_text("#since")
-    assert "Score over the last 3 runs: 1.00 → 0.91." in seen.page.inner_text("#charts")
+    charts = seen.page.inner_text("#charts")
+    assert "One line for each subject, over the last 3 runs." in charts
+    assert "tutor: 1.00 → 1.00 (2 runs)." in charts
 
 
 def test_filters_narrow_the_list_and_stand_in_the_address(look: Any, story: Path) -> None:

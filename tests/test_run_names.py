@@ -78,6 +78,7 @@ def test_each_subject_of_a_file_is_a_run_of_its_own(project: Project) -> None:
     tagged = project.run("score", *words, "--tag", "both")
     assert tagged.code == 2
     assert "a tag names one run" in tagged.err
+    assert "the tag `both` names no run" in project.judge("both").err
     assert project.judge(named["ann"], "--subject", "bob").code == 2
 
 

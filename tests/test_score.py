@@ -11,6 +11,8 @@ import pytest
 
 from breakdowns import SEED
 from commands import markscheme
+from markscheme import load_exam, load_rubric
+from markscheme.workflows.demo import generate_tutor_answers
 from small_exam import GOOD, answers, row, score
 
 if TYPE_CHECKING:
@@ -140,6 +142,19 @@ def test_the_text_output_reads_at_a_glance(exam_folder: Path) -> None:
     assert "score 0.70" in out
     assert "Worst groups" in out
     assert "verb: go 0.65" in out
+
+
+def test_worst_groups_begin_with_those_that_lose_most_points(tmp_path: Path) -> None:
+    rubric = load_rubric("tutor-capstone")
+    items = load_exam("capstone", "capstone-extra", rubric=rubric).items
+    rows = generate_tutor_answers(load_exam("capstone", "capstone-extra", rubric=rubric))
+    for item, answer in zip(items, rows, strict=True):
+        if item.tags["verb"] in {"go", "arrive", "break", "buy"}:
+            answer["output"] = "I do not know."
+    exams = ("-e", "capstone", "-e", "capstone-extra")
+    file = answers(tmp_path, *rows)
+    out = markscheme("score", "-r", "tutor-capstone", *exams, "-a", file, cwd=tmp_path).out
+    assert "verb: go 0.05 (3, correctness 0.00), arrive 0.05 (1, correctness 0.00)" in out
 
 
 def test_a_large_run_shows_its_losses_and_says_what_is_hidden(exam_folder: Path) -> None:

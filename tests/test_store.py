@@ -286,7 +286,7 @@ def test_an_unknown_name_says_what_there_is(store: Store) -> None:
         store.find_run("nightyl")
     with pytest.raises(UsageError, match=f"`nightly`, `{run}`; name a run by an id"):
         store.find_run("%")
-    with pytest.raises(UsageError, match="no run `latest~1`: the store holds 1 runs"):
+    with pytest.raises(UsageError, match="no run `latest~1`: the store holds one run"):
         store.find_run("latest~1")
     for name in ("", run[:3], "latest~", "latest~-1", "latest~9999999999"):
         with pytest.raises(UsageError, match="there is no run"):

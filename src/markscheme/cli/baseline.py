@@ -24,22 +24,33 @@ def command() -> None:
 @click.argument("run", metavar="RUN")
 @click.option("--note", metavar="TEXT", help="Reason, stored with the baseline.")
 @click.option("--by", metavar="NAME", help="Who decided, stored with the baseline.")
+@click.option("--force", is_flag=True, help="Also if the run does not meet its hard gates.")
 @store_option
 @format_option
 @handle_errors
-def set_(run: str, note: str | None, by: str | None, store: str | None, format_: str) -> ExitCode:
+def set_(
+    run: str, note: str | None, by: str | None, *, force: bool, store: str | None, format_: str
+) -> ExitCode:
     """Make a complete stored run the baseline of its rubric and exam."""
     from markscheme.tell.language import translate
     from markscheme.workflows.baseline import set_baseline
     from markscheme.workflows.find_run import RunFinder
 
     with RunFinder(store) as runs:
-        baseline = set_baseline(runs, run, by=by, note=note)
+        baseline, former = set_baseline(runs, run, by=by, note=note, force=force)
     document = {"run": baseline.run, "rubric": baseline.rubric, "exam": baseline.exam}
     if format_ == "json":
-        click.echo(json.dumps({"baseline": document}, ensure_ascii=False, indent=2))
+        previous = None if former is None else former.run
+        baselines = {"baseline": document, "former": previous}
+        click.echo(json.dumps(baselines, ensure_ascii=False, indent=2))
+        return ExitCode.OK
+    click.echo(translate("run {run} is the baseline of {exam} under {rubric} now", **document))
+    if former is None:
+        click.echo(translate("there was none before"))
     else:
-        click.echo(translate("run {run} is the baseline of {exam} under {rubric} now", **document))
+        when = f"{former.set_at:%Y-%m-%d %H:%M}"
+        click.echo(translate("before it was {run}, set {when} UTC", run=former.run, when=when))
+    click.echo(translate("next: `markscheme gate latest` compares the newest run with it"))
     return ExitCode.OK
 
 

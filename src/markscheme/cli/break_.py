@@ -95,7 +95,7 @@ def _list_steps(exercise: Exercise, *, as_json: bool) -> None:
 
 def _show_cascade(exercise: Exercise, step: str, *, as_json: bool) -> None:
     from markscheme.tell.exercise import CascadePage, build_solution_record, build_symptoms_record
-    from markscheme.tell.language import translate, translate_stored
+    from markscheme.tell.language import translate_plural, translate_stored
 
     cascade = exercise.remove_step(step)
     if as_json:
@@ -103,8 +103,11 @@ def _show_cascade(exercise: Exercise, step: str, *, as_json: bool) -> None:
         _print_json({**build_solution_record(cascade), "symptoms": symptoms})
         return
     click.echo(f"{step}: {translate_stored(cascade.mutant.says)}")
-    answers = translate(
-        "{n:,} answers to {exam}", n=len(exercise.recorded), exam=exercise.exam.name
+    answers = translate_plural(
+        "{n:,} answer to {exam}",
+        "{n:,} answers to {exam}",
+        len(exercise.recorded),
+        exam=exercise.exam.name,
     )
     click.echo(f"{answers}\n")
     page = CascadePage(cascade, exercise.rubric, exercise.exam)

@@ -73,9 +73,8 @@ def command(
     from markscheme.tell.live_run import LivePage
     from markscheme.tell.verdicts import PatternPage
     from markscheme.vocabulary import to_record
-    from markscheme.workflows.demo import examine_tutor
+    from markscheme.workflows.demo import examine_tutor, report_demo
     from markscheme.workflows.documents import load_exam, load_rubric
-    from markscheme.workflows.report import build_result_report
 
     if flawed and model:
         raise UsageError("--flawed is for the bundled tutor; the model has faults of its own")
@@ -95,7 +94,7 @@ def command(
             live.result,
             {asked.scheduled.question.item: asked.reply.text for asked in replies},
         )
-    found = build_result_report(result, outputs)
+    found = report_demo(result, outputs, store=store, skip=no_store)
     if path is not None:
         write_report(path, found)
     if format_ == "json":

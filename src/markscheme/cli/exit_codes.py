@@ -18,7 +18,7 @@ from markscheme.vocabulary import InputError, StoreError, StoreInvalidError, Usa
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from markscheme.vocabulary import Problem
+    from markscheme.vocabulary import Problem, Rubric
 
 _SPOOL_BYTES = 32 * 1024 * 1024
 
@@ -110,6 +110,19 @@ def report_stored_runs(run_ids: Sequence[str]) -> None:
     # Not `print_note`: our own ids hold no secret, and looking for one loads the code of subjects.
     with suppress(OSError):
         click.echo(f"stored as {name}", err=True)
+
+
+def warn_of_silent_change(
+    rubric: Rubric, store: str | None, *, besides: Sequence[str] = ()
+) -> None:
+    """Warn on stderr if the newest earlier run had other weights under the same version."""
+    from markscheme.tell.language import replace_control_characters, translate, translate_stored
+    from markscheme.workflows.stored_runs import find_silent_change
+
+    warning = find_silent_change(rubric, store, besides)
+    if warning:
+        text = replace_control_characters(translate_stored(warning))
+        print_note(translate("warning: {text}", text=text))
 
 
 def print_note(text: str) -> None:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import click
 
 from markscheme import __version__
-from markscheme.cli.exit_codes import ExitCode, handle_errors
+from markscheme.cli.exit_codes import ExitCode, handle_errors, warn_of_silent_change
 from markscheme.cli.options import format_option
-from markscheme.vocabulary import UsageError
+from markscheme.vocabulary import InputError, UsageError
 
 _EPILOG = """\b
 Example:
@@ -70,7 +71,17 @@ def command(
         click.echo(_dump_json(page.build_lint_document(report)))
     else:
         click.echo("\n".join(page.format_lint_lines(report)))
+    for name in files:
+        _warn_of_changed_rubric(name)
     return ExitCode.OK if report.ok else ExitCode.FAILED
+
+
+def _warn_of_changed_rubric(name: str) -> None:
+    """Compare a rubric with the runs in the store, if there is one; other files are passed over."""
+    from markscheme.workflows.documents import load_rubric
+
+    with suppress(UsageError, InputError):
+        warn_of_silent_change(load_rubric(name), None)
 
 
 def _dump_json(document: dict[str, Any]) -> str:

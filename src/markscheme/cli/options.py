@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -71,3 +72,18 @@ def add_judging_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(_JUDGING_OPTIONS):
         command = option(command)
     return command
+
+
+def hold_run_tag(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorator of commands with `--tag`: from now on it belongs to the run that will begin."""
+
+    @functools.wraps(command)
+    def holding(*args: Any, **options: Any) -> Any:
+        if options["tag"] is None or options["no_store"]:
+            return command(*args, **options)
+        from markscheme.keep import hold_tag
+
+        with hold_tag(options["tag"], options["store"]):
+            return command(*args, **options)
+
+    return holding

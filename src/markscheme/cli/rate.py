@@ -155,7 +155,7 @@ def _report_bad_logs(errors: tuple[RowError, ...]) -> None:
 
 
 def _report_sitting(sitting: RatingSitting, output: str, format_: str) -> ExitCode:
-    from markscheme.tell.language import translate
+    from markscheme.tell.language import translate, translate_plural
 
     left, many = len(sitting.list_unrated()), len(sitting.answers)
     written = sitting.is_written
@@ -181,9 +181,10 @@ def _report_sitting(sitting: RatingSitting, output: str, format_: str) -> ExitCo
     click.echo(f"\n{done}; {where}")
     if sitting.set_aside:
         click.echo(
-            translate(
+            translate_plural(
+                "{n} answer of earlier sittings is not in these sources and stays as it is",
                 "{n} answers of earlier sittings are not in these sources and stay as they are",
-                n=sitting.set_aside,
+                sitting.set_aside,
             )
         )
     return ExitCode.UNDECIDED if left else ExitCode.OK

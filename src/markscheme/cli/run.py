@@ -20,10 +20,12 @@ from markscheme.cli.exit_codes import (
     print_note,
     report_error,
     report_stored_runs,
+    warn_of_silent_change,
 )
 from markscheme.cli.options import (
     exam_option,
     format_option,
+    hold_run_tag,
     no_store_option,
     rubric_option,
     store_option,
@@ -189,6 +191,7 @@ _RESUME_HELP = "Continue an interrupted run: ask only what is missing."
 @store_option
 @format_option
 @handle_errors
+@hold_run_tag
 def command(
     rubric: str,
     exams: tuple[str, ...],
@@ -249,7 +252,10 @@ def command(
             f"{error}\nthen go on with: {_build_resume_command()}"
         ) from error
     recording_error = _write_recording(runs, destination)
-    report_stored_runs([run.id for run in runs if run.id is not None])
+    stored = [run.id for run in runs if run.id is not None]
+    if stored:
+        warn_of_silent_change(loaded, store, besides=stored)
+    report_stored_runs(stored)
     _print_live_runs(runs, format_)
     if recording_error is not None:
         report_error(recording_error, ExitCode.USAGE)

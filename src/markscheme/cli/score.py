@@ -8,10 +8,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from markscheme.cli.exit_codes import ExitCode, buffer_stdout, handle_errors, report_stored_runs
+from markscheme.cli.exit_codes import (
+    ExitCode,
+    buffer_stdout,
+    handle_errors,
+    report_stored_runs,
+    warn_of_silent_change,
+)
 from markscheme.cli.options import (
     exam_option,
     format_option,
+    hold_run_tag,
     no_store_option,
     rubric_option,
     store_option,
@@ -85,6 +92,7 @@ was scored and 4 when something is missing or failed; `score` applies no gates."
 @store_option
 @format_option
 @handle_errors
+@hold_run_tag
 def command(
     rubric: str,
     exams: tuple[str, ...],
@@ -130,6 +138,8 @@ def command(
             ray_address=ray_address,
             progress=_show_progress,
         )
+        if result.run_ids:
+            warn_of_silent_change(result.rubric, store, besides=result.run_ids)
         report_stored_runs(result.run_ids)
     if format_ == "text":
         from markscheme.tell.text import RunPage

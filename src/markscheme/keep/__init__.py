@@ -2,9 +2,9 @@
 
 `open` finds and opens it; `sqlite` and `postgres` implement `database`, and `schema` holds the
 migrations. `store` is the interface that everything else uses; `records` are its values, `runs`
-finds runs by name, `chunks` stores answers and cells as Arrow frames, and `journal` keeps the
-replies of live subjects. This is the only package that imports a database driver. It may not score,
-judge or print.
+finds runs by name, `tags` holds a tag for a run that is about to begin, `chunks` stores answers and
+cells as Arrow frames, and `journal` keeps the replies of live subjects. This is the only package
+that imports a database driver. It may not score, judge or print.
 """
 
 from markscheme.keep.journal import Journal, JournalEntry, JournalSession
@@ -26,6 +26,7 @@ from markscheme.keep.records import (
 )
 from markscheme.keep.runs import RESULT_FILE_SUFFIXES, check_tag
 from markscheme.keep.store import Store
+from markscheme.keep.tags import hold_tag
 
 __all__ = [
     "DEFAULT_STORE_PATH",
@@ -49,6 +50,7 @@ __all__ = [
     "StoredRun",
     "Tag",
     "check_tag",
+    "hold_tag",
     "open_store",
     "resolve_place",
 ]

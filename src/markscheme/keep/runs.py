@@ -90,10 +90,9 @@ _MAX_NAMES_SEARCHED = 200
 
 def list_runs(
     database: Database,
-    wanted: dict[str, str | None],
+    wanted: Mapping[str, str | int | None],
     *,
     limit: int | None = None,
-    skip: int = 0,
 ) -> list[StoredRun]:
     """Return the runs whose columns have the wanted values (None: any), the newest first."""
     where = [f"{column} = ?" for column, value in wanted.items() if value is not None]
@@ -101,8 +100,8 @@ def list_runs(
     statement = _SELECT_RUNS + (f"WHERE {' AND '.join(where)} " if where else "")
     statement += "ORDER BY runs.number DESC"
     if limit is not None:
-        statement += " LIMIT ? OFFSET ?"
-        values += [limit, skip]
+        statement += " LIMIT ?"
+        values.append(limit)
     return database.fetch_records(statement, values, _parse_run_row)
 
 
@@ -122,16 +121,29 @@ def _find_latest(database: Database, name: str) -> StoredRun | None:
     back = parse_latest(name)
     if back is None:
         return None
-    for run in list_runs(database, {}, limit=1, skip=back):
-        return run
-    ((count,),) = database.fetch_rows("SELECT COUNT(*) FROM runs")
-    raise UsageError(f"there is no run {format_value(name)}: the store holds {count} runs")
+    # A run and the runs that were rescored from it hold the same answers, so they count as one.
+    query = (
+        "SELECT MAX(number) FROM runs GROUP BY COALESCE(rescored_from, id)"
+        " ORDER BY MIN(number) DESC LIMIT 1 OFFSET ?"
+    )
+    for (number,) in database.fetch_rows(query, [back]):
+        return list_runs(database, {"runs.number": number})[0]
+    ((count,),) = database.fetch_rows("SELECT COUNT(*) FROM runs WHERE rescored_from IS NULL")
+    holds = "one run" if count == 1 else f"{count} runs"
+    raise UsageError(f"there is no run {format_value(name)}: the store holds {holds}")
 
 
 def _find_by_tag(database: Database, name: str) -> StoredRun | None:
-    query = "SELECT run FROM tags WHERE name = ? ORDER BY number DESC LIMIT 1"
-    tagged = database.fetch_rows(query, [name])
-    return _find_by_id(database, tagged[0][0]) if tagged else None
+    query = (
+        "SELECT run, (SELECT COUNT(*) FROM tag_claims WHERE tag = tags.number) FROM tags"
+        " WHERE name = ? ORDER BY number DESC LIMIT 1"
+    )
+    for run, claims in database.fetch_rows(query, [name]):
+        if claims:
+            why = "the command that took it last was ended before its run began, or it still starts"
+            raise UsageError(f"the tag {format_value(name)} names no run: {why}")
+        return _find_by_id(database, run)
+    return None
 
 
 def _find_by_id_prefix(database: Database, name: str) -> StoredRun | None:

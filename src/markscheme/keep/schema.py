@@ -57,7 +57,14 @@ _JOURNAL_TABLES = (
     "CREATE TABLE cached (ask TEXT PRIMARY KEY, body TEXT NOT NULL)",
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_INITIAL_TABLES, _JOURNAL_TABLES)
+# A claim makes the record of a tag void: the tag belongs to a run that has not begun yet.
+_TAG_CLAIMS = (
+    """CREATE TABLE tag_claims (
+      number {serial}, tag BIGINT NOT NULL REFERENCES tags (number), claimed TEXT NOT NULL)""",
+    "CREATE INDEX tag_claims_by_tag ON tag_claims (tag)",
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_INITIAL_TABLES, _JOURNAL_TABLES, _TAG_CLAIMS)
 """Migration n takes the schema from version n - 1 to n. A released migration is never edited."""
 
 

@@ -186,9 +186,21 @@ class Store:
     def find_run(self, name: str) -> StoredRun:
         """Return the run of this name: an id or its beginning, `latest`, `latest~1`, a tag.
 
-        `latest` is the run that was started last, finished or not.
+        `latest` is the run that was started last, finished or not. If it was rescored, `latest` is
+        the run that was rescored from it last.
         """
         return find_run(self._database, name)
+
+    def find_rescored_run(self, run: str, rubric: str) -> str | None:
+        """Return the id of the run that was rescored from another under a rubric, by its digest.
+
+        In a transaction, it also makes other callers wait until the transaction ends, so that two
+        processes cannot both find that there is none.
+        """
+        self._database.lock_writers()
+        query = "SELECT id FROM runs WHERE rescored_from = ? AND rubric = ? ORDER BY number"
+        rows = self._database.fetch_rows(query, [run, rubric])
+        return rows[0][0] if rows else None
 
     def read_summaries(self, runs: Iterable[str]) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yield the id and the summary of each of these runs, if it is finished."""
@@ -224,11 +236,44 @@ class Store:
             [name, run, self._format_current_time()],
         )
 
+    def claim_tag(self, name: str) -> int | None:
+        """Take a tag from the run that it names, for a run that has not begun yet.
+
+        Until `tag_run`, the tag names no run. Returns what `release_tag` needs to give it back, or
+        None if the tag names no run.
+        """
+        with self._database.transaction():
+            self._database.lock_writers()
+            newest = self._fetch_newest_tag(name)
+            query = "SELECT 1 FROM tag_claims WHERE tag = ?"
+            if newest is None or self._database.fetch_rows(query, [newest]):
+                return None
+            self._database.execute_change(
+                "INSERT INTO tag_claims (tag, claimed) VALUES (?, ?)",
+                [newest, self._format_current_time()],
+            )
+            return newest
+
+    def release_tag(self, name: str, claim: int) -> None:
+        """Give a claimed tag back to the run that it named, unless another run has it by now."""
+        with self._database.transaction():
+            self._database.lock_writers()
+            if self._fetch_newest_tag(name) == claim:
+                query = "SELECT run FROM tags WHERE number = ?"
+                ((run,),) = self._database.fetch_rows(query, [claim])
+                self.tag_run(run, name)
+
+    def _fetch_newest_tag(self, name: str) -> int | None:
+        query = "SELECT MAX(number) FROM tags WHERE name = ?"
+        ((number,),) = self._database.fetch_rows(query, [name])
+        return None if number is None else int(number)
+
     def list_tags(self) -> list[Tag]:
         """Return the tags, each with the run that it names now, the newest first."""
         query = (
             "SELECT name, run, tagged FROM tags WHERE number IN"
-            " (SELECT MAX(number) FROM tags GROUP BY name) ORDER BY number DESC"
+            " (SELECT MAX(number) FROM tags GROUP BY name)"
+            " AND number NOT IN (SELECT tag FROM tag_claims) ORDER BY number DESC"
         )
         return self._database.fetch_records(query, (), parse_tag_row)
 

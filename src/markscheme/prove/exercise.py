@@ -24,6 +24,7 @@ from markscheme.prove.audit import (
     AnyEntryAxis,
     CaseFailure,
     CellFlip,
+    EveryEntryAxis,
     GoldenSuite,
     Mutant,
     MutantEffect,
@@ -127,7 +128,9 @@ def _build_step_dropper(step: str) -> Callable[[Any], Axis | None]:
 def _require_whole_text(axis: Axis) -> Axis | None:
     if not isinstance(axis, ContainsAll):
         return None
-    return OneOf(reads=axis.reads, expects=axis.expects, normalise=axis.normalise)
+    whole = OneOf(reads=axis.reads, expects=axis.expects, normalise=axis.normalise)
+    # Every entry is still asked for: only the rule about substrings goes.
+    return EveryEntryAxis(inner=whole)
 
 
 def _accept_any_entry(axis: Axis) -> Axis | None:

@@ -368,11 +368,15 @@ def draw_trend(
     lines: Sequence[tuple[str, Sequence[float | None]]],
     *,
     legend: bool = False,
+    joined: bool = True,
 ) -> Markup:
     """Draw means over runs; the first line is thick, and a line skips runs without a value.
 
-    Axes have the same colours on the whole page, so only other lines need a legend.
+    Axes have the same colours on the whole page, so only other lines need a legend. Without
+    `joined` there are dots only: no line suggests that different subjects are one.
     """
+    line = {"mark": {"type": "line"}, "encoding": {"strokeWidth": _TREND_WIDTH}}
+    dots = {"mark": {"type": "point", "filled": True, "size": 30, "opacity": 1}}
     labels, names = shorten_labels(runs, 20), shorten_labels(name for name, _ in lines)
     values = [
         {"r": label, "v": value, "n": name, "first": name == names[0]}
@@ -391,19 +395,18 @@ def draw_trend(
     colour: dict[str, Any] = {"field": "n", "type": "nominal", "scale": scale, "legend": None}
     if legend:
         colour["legend"] = {"title": None, "orient": "bottom", "columns": 2, "labelColor": INK}
-    thick = {"condition": {"test": "datum.first", "value": 3}, "value": 1.5}
     return render_svg(
         {
             "width": 380,
             "height": 170,
             "data": {"values": values},
             "encoding": {"x": x, "y": y, "color": colour},
-            "layer": [
-                {"mark": {"type": "line"}, "encoding": {"strokeWidth": thick}},
-                {"mark": {"type": "point", "filled": True, "size": 30, "opacity": 1}},
-            ],
+            "layer": [line, dots] if joined else [dots],
         }
     )
+
+
+_TREND_WIDTH = {"condition": {"test": "datum.first", "value": 3}, "value": 1.5}
 
 
 # Comparisons: the values of variants as dots, the differences of runs beside the margin

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from markscheme.tell.language import translate, translate_stored
+from markscheme.tell.language import translate, translate_plural, translate_stored
 from markscheme.tell.page import build_gate, build_verdict
 from markscheme.tell.text import format_gate_name
 from markscheme.tell.words import (
@@ -23,7 +23,7 @@ from markscheme.tell.words import (
     format_item_line,
     format_run_title,
 )
-from markscheme.vocabulary import ItemStatus, Level, Outcome, format_decimal
+from markscheme.vocabulary import ItemStatus, Level, Outcome, format_decimal, format_short
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -131,7 +131,7 @@ def _build_junit_gate_case(found: GateOutcome) -> _JUnitCase:
     view, hard = build_gate(found), found.gate.level is Level.HARD
     result = _JUNIT_RESULTS.get(found.outcome, "skipped")
     losses = (
-        translate("{item} costs {points:.4g}", item=loss.item, points=float(loss.lost))
+        translate("{item} costs {points}", item=loss.item, points=format_short(loss.lost))
         for loss in found.fix_first
     )
     return _JUnitCase(
@@ -154,7 +154,13 @@ def _build_item_cases(report: RunReport) -> Iterator[_JUnitCase]:
         for row in item.answers:
             lines += format_answer_lines(row, report.past.rubric)
         if item.more:
-            lines.append(translate("… and {n:,} more answers that lost points", n=item.more))
+            lines.append(
+                translate_plural(
+                    "… and {n:,} more answer that lost points",
+                    "… and {n:,} more answers that lost points",
+                    item.more,
+                )
+            )
         yield _JUnitCase(
             name=item.item,
             group="items",

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from markscheme.prove.audit import Mutant, build_effect_record, build_failure_record
 from markscheme.prove.exercise import Cascade, explain_cascade
-from markscheme.tell.language import translate, translate_stored
+from markscheme.tell.language import translate, translate_plural, translate_stored
 from markscheme.tell.text import create_console
 from markscheme.tell.words import OUTCOME_WORDS
 from markscheme.vocabulary import Exam, Rubric, format_decimal, to_float
@@ -104,7 +104,13 @@ class CascadePage:
         self.out.print(table, highlight=False)
         if len(flips) > _CASCADE_ROWS_SHOWN:
             more = len(flips) - _CASCADE_ROWS_SHOWN
-            self._print_line(translate("… and {n:,} more cells (--format json has all)", n=more))
+            self._print_line(
+                translate_plural(
+                    "… and {n:,} more cell (--format json has all)",
+                    "… and {n:,} more cells (--format json has all)",
+                    more,
+                )
+            )
 
 
 def _format_cell_value(value: Any) -> str:

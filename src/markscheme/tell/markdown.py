@@ -10,7 +10,7 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from markscheme.tell.language import translate
+from markscheme.tell.language import translate, translate_plural
 from markscheme.tell.page import (
     PATTERNS_SHOWN,
     BadRowsView,
@@ -153,9 +153,9 @@ def _format_failing_items(report: RunReport) -> Iterator[str]:
         return
     n = len(failing)
     title = (
-        translate("Not passing: {n:,} other items", n=n)
+        translate_plural("Not passing: {n:,} other item", "Not passing: {n:,} other items", n)
         if known
-        else translate("Not passing: {n:,} items", n=n)
+        else translate_plural("Not passing: {n:,} item", "Not passing: {n:,} items", n)
     )
     yield f"\n<details><summary>{title}</summary>\n"
     for item in failing[:_MARKDOWN_ITEMS_SHOWN]:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import TextIO
 
 from markscheme.tell.keyboard import Keyboard
-from markscheme.tell.language import translate
+from markscheme.tell.language import translate, translate_plural
 from markscheme.tell.rating_session import (
     LINE_ACTIONS,
     RatingAction,
@@ -229,7 +229,7 @@ class ScreenView:
     def _describe_scroll(self) -> str:
         below = self._body_lines - self._top - self._page_lines
         if below > 0:
-            return translate("{n} more lines, Space", n=below)
+            return translate_plural("{n} more line, Space", "{n} more lines, Space", below)
         return translate("end of the text") if self._body_lines > self._page_lines else ""
 
 

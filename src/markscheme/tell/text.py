@@ -31,8 +31,10 @@ from markscheme.vocabulary import (
     Level,
     Outcome,
     format_decimal,
+    format_fixed,
     restore_row_messages,
     sentence,
+    to_fraction,
 )
 
 if TYPE_CHECKING:
@@ -131,9 +133,10 @@ class RunPage:
             table.add_row(*self._build_row(row))
         self.out.print(table)
         if hidden:
-            more = translate(
+            more = translate_plural(
+                "… {n:,} more row is not shown; {command} writes all of them",
                 "… {n:,} more rows are not shown; {command} writes all of them",
-                n=hidden,
+                hidden,
                 command=writes,
             )
             self.out.print(Text(more), soft_wrap=True)
@@ -142,7 +145,7 @@ class RunPage:
         got = row["got"] if row["got"] is not None else _ROW_STATUS_WORDS[row["status"]]
         got = got if row["got"] is not None else translate_stored(got)
         cells = [self._format_mark(row["breakdown"], spec.name) for spec in self.rubric]
-        score = "–" if row["score"] is None else f"{row['score']:.2f}"
+        score = "–" if row["score"] is None else format_fixed(to_fraction(row["score"]), 2)
         style = "red" if row["score"] is None or row["score"] < 1 else ""
         return [
             Text(_format_row_label(row)),
@@ -158,7 +161,7 @@ class RunPage:
             return Text("–", style="magenta")
         if value in {0, 1}:
             return Text(self._mark_signs[0 if value else 1], style="green" if value else "red")
-        return Text(f"{value:.2f}", style="yellow")
+        return Text(format_fixed(to_fraction(value), 2), style="yellow")
 
     def print_losses(self, frame: pl.DataFrame, hidden: int = 0) -> None:
         """Print why points were lost, cell by cell, the heaviest axis first."""
@@ -205,9 +208,8 @@ class RunPage:
     def print_summary(self, summary: Summary) -> None:
         """Print the mean, the axes, what is missing, and the worst groups."""
         self.out.print()
-        counts = translate(
-            "{n:,} answers scored, {items:,} items", n=summary.n, items=summary.items
-        )
+        scored = translate_plural("{n:,} answer scored", "{n:,} answers scored", summary.n)
+        counts = f"{scored}, {translate_plural('{n:,} item', '{n:,} items', summary.items)}"
         score = translate("score {score}", score=format_decimal(summary.score))
         self.out.print(f"[bold]{score}[/bold]  ({counts})", highlight=False)
         for spec in self.rubric:
@@ -226,7 +228,11 @@ class RunPage:
             head = translate("missing ({n:,})", n=len(summary.missing))
             self.out.print(Text(f"{head}: {named}{tail}", "magenta"))
         if summary.unscored:
-            unscored = translate("{n:,} answers could not be scored", n=summary.unscored)
+            unscored = translate_plural(
+                "{n:,} answer could not be scored",
+                "{n:,} answers could not be scored",
+                summary.unscored,
+            )
             self.out.print(Text(unscored, "magenta"))
         self._print_worst_groups(summary)
 
@@ -415,10 +421,13 @@ def print_run_list(document: dict[str, Any]) -> None:
     for run in document["runs"]:
         table.add_row(*map(Text, _build_run_cells(run)))
     out.print(table)
+    for warning in document["warnings"]:
+        line = replace_control_characters(translate_stored(warning))
+        out.print(Text(f"\n{line}", "yellow"), soft_wrap=True)
 
 
 def _build_run_cells(run: dict[str, Any]) -> list[str]:
-    score = "–" if run["score"] is None else f"{run['score']:.4f}"
+    score = "–" if run["score"] is None else format_fixed(to_fraction(run["score"]))
     answers = "–" if run["answers"] is None else f"{run['answers']:,}"
     return [
         run["id"],

@@ -163,7 +163,9 @@ def _format_prompt(prompt: Prompt, indent: str) -> Iterator[TimelineLine]:
         begin = f"{_format_clock(prompt.at)}  " if number == 0 else " " * 10
         yield TimelineLine(f"{indent}{begin}> {_to_printable_line(line)}", style="bold")
     if len(lines) > _PROMPT_LINES_SHOWN:
-        more = translate("… {n} more lines", n=len(lines) - _PROMPT_LINES_SHOWN)
+        more = translate_plural(
+            "… {n} more line", "… {n} more lines", len(lines) - _PROMPT_LINES_SHOWN
+        )
         yield TimelineLine(f"{indent}{' ' * 10}> {more}", style="bold")
 
 
@@ -262,7 +264,7 @@ def list_activity(transcript: Transcript) -> list[str]:
     ]
     hidden = len(calls) - _CALLS_SHOWN_FIRST - _CALLS_SHOWN_LAST
     if hidden > 1:
-        more = translate("  … {n} more calls …", n=hidden)
+        more = translate_plural("  … {n} more call …", "  … {n} more calls …", hidden)
         calls[_CALLS_SHOWN_FIRST:-_CALLS_SHOWN_LAST] = [more]
     return [*lines, *calls, "", *_format_latency_lines(transcript)]
 

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.table import Table
 from rich.text import Text
 
-from markscheme.tell.language import translate, translate_plural, translate_stored
+from markscheme.tell.language import (
+    replace_control_characters,
+    translate,
+    translate_plural,
+    translate_stored,
+)
 from markscheme.tell.page import (
     PATTERNS_SHOWN,
     BaselineView,
     ChangeView,
+    ReportPage,
     build_patterns,
     build_report_page,
 )
 from markscheme.tell.text import RunPage, create_console
 from markscheme.tell.words import OUTCOME_WORDS, format_subject
-from markscheme.vocabulary import Outcome, format_decimal, to_record
+from markscheme.vocabulary import Outcome, format_decimal, format_fixed, format_short
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -25,7 +31,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from markscheme.keep import Baseline
-    from markscheme.weigh.distribution import ScoreDistribution, TrendPoint
+    from markscheme.weigh.distribution import Drift, MeanEstimate, ScoreDistribution, TrendPoint
     from markscheme.weigh.gates import GateReport
     from markscheme.weigh.patterns import Pattern
     from markscheme.weigh.recalibrate import Recalibration
@@ -57,6 +63,7 @@ class VerdictPage:
             self.print_line(f"\n{since}", style="bold")
             for line in _format_baseline_lines(view):
                 self.print_line(f"  {line}")
+        self._print_unjudged(page, report.past.run.marks.missing)
         self._print_fix_first(report.gates)
         PatternPage(self.out).print_first(report.patterns)
         verdict = Text(f"\n{translate('verdict')}: ")
@@ -81,6 +88,22 @@ class VerdictPage:
         self.print_line(f"{what}, {when}{by}{note}", style="bold")
         for line in () if found is None else _format_distribution_lines(found):
             self.print_line(line)
+
+    def _print_unjudged(self, page: ReportPage, missing: Sequence[str]) -> None:
+        """Print what makes the run incomplete: rows that were no answers, and missing items."""
+        if page.bad_rows is not None:
+            self.print_line(f"\n{page.bad_rows.title}", style="bold")
+            for row in page.bad_rows.rows[:_CHANGES_SHOWN]:
+                excerpt = f"  {row.excerpt}" if row.excerpt else ""
+                self.print_line(f"  {replace_control_characters(f'{row.line}{excerpt}')}")
+            more = page.bad_rows.total - len(page.bad_rows.rows[:_CHANGES_SHOWN])
+            if more > 0:
+                self.print_line(f"  {translate('… and {n:,} more', n=more)}")
+        if missing:
+            more = len(missing) - _CHANGES_SHOWN
+            tail = f" {translate('and {n:,} more', n=more)}" if more > 0 else ""
+            head = translate("missing ({n:,})", n=len(missing))
+            self.print_line(f"\n{head}: {', '.join(missing[:_CHANGES_SHOWN])}{tail}")
 
     def _print_fix_first(self, report: GateReport) -> None:
         for found in report.outcomes:
@@ -164,25 +187,24 @@ def _format_change_line(change: ChangeView) -> str:
 
 def _format_distribution_lines(found: ScoreDistribution) -> Iterator[str]:
     """Yield the distribution of the scores of a baseline, and its trend, line by line."""
-    record = to_record(found)
-    yield _format_estimate_line(translate("score"), record["score"])
-    for axis, estimate in record["axes"].items():
+    yield _format_estimate_line(translate("score"), found.score)
+    for axis, estimate in found.axes.items():
         yield f"  {_format_estimate_line(axis, estimate)}"
-    yield _format_estimate_line(translate("items passed"), record["passed"])
-    quantiles = ", ".join(f"{name} {value:.4g}" for name, value in record["quantiles"].items())
+    yield _format_estimate_line(translate("items passed"), found.passed)
+    quantiles = ", ".join(f"p{at} {format_short(value)}" for at, value in found.quantiles.items())
     yield f"{translate('item scores')}: {quantiles}"
-    for group in record["groups"]:
-        if group["score"] < record["score"]["mean"]:
-            yield f"  {group['tag']}={group['value']}: {group['score']:.4f} ({group['n']})"
+    for group in found.groups:
+        if group.score < found.score.mean:
+            yield f"  {group.tag}={group.value}: {format_fixed(group.score)} ({group.n})"
     yield from _format_trend_lines(found)
     who = (
         f"{format_subject(found.own_trend[-1].subject)}: "
         if found.has_subject_trends and found.own_trend
         else ""
     )
-    yield from (f"{who}{_format_drift_line(drift)}" for drift in record["drifts"])
-    if len(found.drift_points) < record["runs_needed"]:
-        yield translate("a drift can be told from {n} runs on", n=record["runs_needed"])
+    yield from (f"{who}{_format_drift_line(drift)}" for drift in found.drifts)
+    if len(found.drift_points) < found.runs_needed:
+        yield translate("a drift can be told from {n} runs on", n=found.runs_needed)
 
 
 def _format_trend_lines(found: ScoreDistribution) -> Iterator[str]:
@@ -200,16 +222,21 @@ def _format_trend_lines(found: ScoreDistribution) -> Iterator[str]:
     elif found.trend:
         who = found.trend[0].subject
         last = (
-            translate("last {n} runs, the newest last", n=n)
+            translate_plural("last run", "last {n} runs, the newest last", n)
             if who is None
-            else translate("last {n} runs of {subject}, the newest last", n=n, subject=who)
+            else translate_plural(
+                "last run of {subject}",
+                "last {n} runs of {subject}, the newest last",
+                n,
+                subject=who,
+            )
         )
         yield f"{last}: {_format_trend_scores(found.trend)}"
 
 
 def _format_trend_scores(points: Iterable[TrendPoint], *, named: bool = False) -> str:
     return ", ".join(
-        f"{f'{format_subject(point.subject)} ' if named else ''}{float(point.score):.4f}"
+        f"{f'{format_subject(point.subject)} ' if named else ''}{format_fixed(point.score)}"
         for point in points
     )
 
@@ -218,37 +245,52 @@ def _format_recalibration_lines(found: Recalibration, applied: Mapping[str, str]
     """Yield the lines below the table of a recalibration."""
     for ranking in found.rankings:
         tau = translate("not defined") if ranking.tau is None else f"{ranking.tau:.4f}"
-        what = translate("rank correlation (Kendall's tau-b) over {n} runs", n=ranking.runs)
+        what = translate_plural(
+            "rank correlation (Kendall's tau-b) over {n} run",
+            "rank correlation (Kendall's tau-b) over {n} runs",
+            ranking.runs,
+        )
         yield f"{ranking.exam}: {what}: {tau}"
     for proposal in found.proposals:
-        run = None if proposal.run is None else applied.get(proposal.run, proposal.run)
         proposed = (
             translate("proposed no baseline")
-            if run is None
-            else translate("proposed baseline {run}", run=run)
+            if proposal.run is None
+            else translate("proposed baseline {run}", run=proposal.run)
         )
         yield f"{proposal.exam}: {proposed}: {translate_stored(proposal.because)}"
+    if applied:
+        yield translate_plural(
+            "{n:,} rescored run is stored", "{n:,} rescored runs are stored", len(applied)
+        )
+    for proposal in found.proposals if applied else ():
+        if proposal.run is not None and not proposal.is_baseline:
+            yield translate(
+                "the baseline of {exam} has not moved; next: `markscheme baseline set {run}`",
+                exam=proposal.exam,
+                run=proposal.run,
+            )
     for refused, why in found.refused:
         yield translate(
             "{run} cannot be weighed anew: {why}", run=refused, why=translate_stored(why)
         )
 
 
-def _format_estimate_line(name: str, estimate: Mapping[str, Any]) -> str:
-    if estimate["lower"] is None:
-        return f"{name} {estimate['mean']:.4f} ({translate_stored(estimate['method'])})"
-    bounds = translate("{low:.4f} to {high:.4f}", low=estimate["lower"], high=estimate["upper"])
-    return f"{name} {estimate['mean']:.4f} (95 %: {bounds}, {translate_stored(estimate['method'])})"
+def _format_estimate_line(name: str, estimate: MeanEstimate) -> str:
+    mean, method = format_fixed(estimate.mean), translate_stored(estimate.method)
+    if estimate.lower is None:
+        return f"{name} {mean} ({method})"
+    bounds = translate("{low:.4f} to {high:.4f}", low=estimate.lower, high=estimate.upper)
+    return f"{name} {mean} (95 %: {bounds}, {method})"
 
 
-def _format_drift_line(drift: Mapping[str, Any]) -> str:
-    moved = f"{drift['first']:.4f} → {drift['last']:.4f}"
+def _format_drift_line(drift: Drift) -> str:
+    moved = f"{format_fixed(drift.first)} → {format_fixed(drift.last)}"
     what = (
-        translate("{axis} alone is trending down", axis=drift["axis"])
-        if drift["alone"]
-        else translate("{axis} is trending down", axis=drift["axis"])
+        translate("{axis} alone is trending down", axis=drift.axis)
+        if drift.alone
+        else translate("{axis} is trending down", axis=drift.axis)
     )
-    return f"{what}: {moved} (p {drift['p']:.3g})"
+    return f"{what}: {moved} (p {float(drift.p):.3g})"
 
 
 def _translate_outcome(outcome: Outcome | None) -> str:

@@ -6,13 +6,23 @@ reports; what only judged runs need is in `page`.
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from markscheme.tell.language import translate, translate_plural, translate_stored
-from markscheme.vocabulary import ItemStatus, Level, Outcome, format_decimal, sentence
+from markscheme.vocabulary import (
+    ItemStatus,
+    Level,
+    Outcome,
+    format_decimal,
+    format_short,
+    sentence,
+    to_fraction,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from decimal import Decimal
 
     from markscheme.keep import StoredRun
     from markscheme.vocabulary import ItemReport, RowError, Rubric
@@ -73,7 +83,7 @@ def format_item_line(item: ItemReport, rubric: Rubric) -> str:
 
 def format_answer_lines(row: Row, rubric: Rubric) -> Iterator[str]:
     """Yield the lines of one answer: what was got and expected, then each cell with its reason."""
-    score = "–" if row["score"] is None else f"{float(row['score']):.4g}"
+    score = format_row_number(row["score"])
     yield translate("attempt {n}: score {score}", n=row.get("attempt") or 1, score=score)
     yield f"  {translate('got')}: {row.get('got')}"
     expected = row.get("expected") or []
@@ -82,9 +92,14 @@ def format_answer_lines(row: Row, rubric: Rubric) -> Iterator[str]:
         yield f"  {translate('expected')}: {', '.join(map(str, entries))}"
     for spec in rubric:
         value = row["breakdown"].get(spec.name)
-        shown = "–" if value is None else f"{float(value):.4g}"
         reason = format_cell_reason(row, spec.name)
-        yield f"  {spec.name} {shown} × {spec.weight}: {reason}"
+        yield f"  {spec.name} {format_row_number(value)} × {spec.weight}: {reason}"
+
+
+def format_row_number(value: float | Decimal | None) -> str:
+    """Return a score or the value of an axis as rows hold it: a double, or an exact decimal."""
+    exact = to_fraction(value) if isinstance(value, float) else value
+    return format_short(None if exact is None else Fraction(exact))
 
 
 def find_lost_axes(row: Row, rubric: Rubric) -> Iterator[str]:

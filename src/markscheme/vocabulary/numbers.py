@@ -36,15 +36,35 @@ def sum_amounts(amounts: Iterable[Decimal]) -> Decimal:
     return reduce(EXACT_CONTEXT.add, amounts, Decimal(0))
 
 
+def format_fixed(value: Fraction | Decimal, places: int = 4) -> str:
+    """Return a number with exactly `places` decimal places, rounded half even.
+
+    Every number that is shown is rounded here, from its exact value: a double beside a half would
+    round to either side.
+
+    >>> format_fixed(Fraction("0.93125")), f"{0.93125:.4f}"
+    ('0.9312', '0.9313')
+    """
+    fraction = Fraction(value)
+    quotient = _WIDE_CONTEXT.divide(Decimal(fraction.numerator), Decimal(fraction.denominator))
+    return format(quotient.quantize(Decimal(1).scaleb(-places), context=_WIDE_CONTEXT), "f")
+
+
 def format_decimal(value: Fraction | Decimal | None, places: int = 4) -> str:
     """Return a number with at most `places` and at least two decimal places, rounded half even."""
     if value is None:
         return "–"
-    fraction = Fraction(value)
-    quotient = _WIDE_CONTEXT.divide(Decimal(fraction.numerator), Decimal(fraction.denominator))
-    text = format(quotient.quantize(Decimal(1).scaleb(-places), context=_WIDE_CONTEXT), "f")
-    whole, _, decimals = text.partition(".")
+    whole, _, decimals = format_fixed(value, places).partition(".")
     return f"{whole}.{decimals.rstrip('0').ljust(2, '0')}"
+
+
+def format_short(value: Fraction | Decimal | None, places: int = 4) -> str:
+    """Return a number with at most `places` decimal places, and none that says nothing.
+
+    >>> format_short(Fraction(1)), format_short(Fraction(1, 2)), format_short(None)
+    ('1', '0.5', '–')
+    """
+    return "–" if value is None else format_plain(Decimal(format_fixed(value, places)))
 
 
 def format_amount(value: Fraction | Decimal | None, places: int = 2) -> str:

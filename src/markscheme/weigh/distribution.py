@@ -158,8 +158,8 @@ class ScoreDistribution:
 
     @property
     def has_subject_trends(self) -> bool:
-        """Whether several subjects have several runs each, so that each has a trend of its own."""
-        return sum(len(points) > 1 for points in self.by_subject.values()) > 1
+        """Whether there are several subjects and one has several runs: each has its own trend."""
+        return len(self.by_subject) > 1 and len(self.by_subject) < len(self.trend)
 
     @property
     def drift_points(self) -> tuple[TrendPoint, ...]:

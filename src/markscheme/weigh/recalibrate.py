@@ -7,12 +7,14 @@ the axes that gave them are the same, so every run can be weighed under both rub
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from itertools import combinations
 from math import sqrt
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from msgspec import structs
 
@@ -94,12 +96,28 @@ class RankCorrelation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaselineProposal:
-    """The run that should be the baseline of an exam under the new rubric, and why."""
+    """The run that should be the baseline of an exam under the new rubric, and why.
+
+    `is_baseline` says whether that run is the baseline now.
+    """
 
     exam: str
     run: str | None
     score: Fraction | None
+    is_baseline: bool
     because: str
+
+    def name_rescored_run(self, run: str) -> BaselineProposal:
+        """Return the proposal with the run that was rescored from the proposed one."""
+        if not self.is_baseline:
+            return dataclasses.replace(self, run=run)
+        because = sentence(
+            "it has the answers of the present baseline {baseline}; under the new weights it "
+            "scores {score}",
+            baseline=self.run,
+            score=format_decimal(self.score),
+        )
+        return dataclasses.replace(self, run=run, is_baseline=False, because=because)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,12 +223,23 @@ def _find_axis_differences(old: AxisSpec, new: AxisSpec) -> Iterator[str]:
         was, now = (getattr(spec.axis, field.name) for spec in (old, new))
         if was != now:
             yield sentence(
-                "`{field}` of the axis `{axis}` was {before!r} and is {after!r}",
+                "`{field}` of the axis `{axis}` was {before} and is {after}",
                 field=field.name,
                 axis=old.name,
-                before=was,
-                after=now,
+                before=_format_parameter(was),
+                after=_format_parameter(now),
             )
+
+
+def _format_parameter(value: Any) -> str:
+    """Return a parameter of an axis as a rubric writes it."""
+    return json.dumps(value, ensure_ascii=False, default=_convert_parameter)
+
+
+def _convert_parameter(value: Any) -> Any:
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    return dict(value) if isinstance(value, Mapping) else str(value)
 
 
 def reweigh_run(run: Run, new: Rubric) -> Run:
@@ -314,7 +343,9 @@ def _propose_baseline(
                 "it is the baseline now; under the new weights it scores {score}",
                 score=format_decimal(score),
             )
-            return BaselineProposal(exam=exam.name, run=run.name, score=score, because=because)
+            return BaselineProposal(
+                exam=exam.name, run=run.name, score=score, is_baseline=True, because=because
+            )
     for reweighed in reversed(reweighed_runs):
         if _can_be_baseline(
             reweighed.run, evaluate_gates(new, exam, reweighed.run, detailed=False)
@@ -324,10 +355,16 @@ def _propose_baseline(
             )
             name = reweighed.past.run.name
             return BaselineProposal(
-                exam=exam.name, run=name, score=reweighed.after, because=because
+                exam=exam.name,
+                run=name,
+                score=reweighed.after,
+                is_baseline=False,
+                because=because,
             )
     because = sentence("no complete run meets the gates of the new rubric; score one that does")
-    return BaselineProposal(exam=exam.name, run=None, score=None, because=because)
+    return BaselineProposal(
+        exam=exam.name, run=None, score=None, is_baseline=False, because=because
+    )
 
 
 def _can_be_baseline(run: Run, report: GateReport) -> bool:

@@ -430,6 +430,8 @@ class _Totals:
         unknown = dict.fromkeys(axes) if isinstance(axes, dict) else {}
         ratios = {**computed["exact"], "axes": {**unknown, **computed["exact"]["axes"]}}
         because = sentence("the exact ratio over {n} breakdowns", n=computed["n"])
+        if computed["n"] == 1:
+            because = sentence("the exact ratio over {n} breakdown", n=1)
         # Ratios of cells whose doubles do not tell the exact fraction can only be nearly right.
         lenient = any(
             value is not None and value.denominator > _MAX_SIMPLE_DENOMINATOR

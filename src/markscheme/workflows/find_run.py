@@ -13,7 +13,14 @@ from markscheme.keep import RESULT_FILE_SUFFIXES, RunStatus, open_store, resolve
 from markscheme.keep import StoredRun as Stored
 from markscheme.read.documents import list_builtin_names
 from markscheme.read.results import read_published_result
-from markscheme.vocabulary import RowError, Rubric, StoreError, StoreInvalidError, UsageError
+from markscheme.vocabulary import (
+    RowError,
+    Rubric,
+    StoreError,
+    StoreInvalidError,
+    UsageError,
+    format_value,
+)
 from markscheme.weigh.published_run import (
     build_published_run,
     list_bad_rows,
@@ -29,6 +36,7 @@ if TYPE_CHECKING:
 
     from markscheme.keep import RunData, Store
     from markscheme.read.results import PublishedResult
+    from markscheme.weigh.result import Result
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,6 +124,19 @@ class RunFinder:
         if reference is None:
             self._check_context(stored)
         return next(self.load_runs([stored]))
+
+    def take_result(self, result: Result) -> FoundRun:
+        """Return the run of a result in memory: of its only subject, or of the one asked for."""
+        if self._context.exams:
+            raise UsageError("a result has its exam already; leave `exam` out")
+        subject = self._context.subject
+        known = {run.subject: run for run in result.runs}
+        if subject is not None and subject not in known:
+            names = ", ".join(f"`{name}`" for name in known if name is not None) or "no subject"
+            raise UsageError(f"the result is of {names}, not of {format_value(subject)}")
+        run = next(iter(known.values())) if subject is None else known[subject]
+        rubric = self._named_rubric or result.rubric
+        return FoundRun(past=PastRun(run=run, rubric=rubric, exam=result.exam))
 
     def _check_context(self, stored: Stored) -> None:
         """Raise `UsageError` for options that do not fit a stored run."""

@@ -40,7 +40,7 @@ from markscheme.weigh.patterns import (
     observe_rows,
 )
 from markscheme.weigh.recalibrate import PastRun
-from markscheme.weigh.result import build_exam_record, build_rubric_record
+from markscheme.weigh.result import build_error_record, build_exam_record, build_rubric_record
 from markscheme.weigh.totals import WeightScale
 from markscheme.workflows.baseline import load_history, load_subject_history
 from markscheme.workflows.find_run import FoundRun, RunFinder, is_open_run
@@ -113,6 +113,7 @@ class RunReport:
             "baseline": None if self.baseline is None else build_stored_run_record(self.baseline),
             **to_record(self.gates),
             "patterns": [*map(to_record, self.patterns)],
+            "errors": [*map(build_error_record, self.bad_rows)],
             "items": [
                 {
                     "item": item.item,
@@ -226,10 +227,7 @@ def _load_earlier_runs(runs: RunFinder, found: FoundRun) -> tuple[list[Run], lis
     past, stored = found.past, found.stored
     if stored is None and not runs.has_store:
         return [], []
-    history = load_history(runs, past)
-    if stored is not None:
-        names = [run.name for run in history]
-        history = history[: names.index(found.name) + 1] if found.name in names else []
+    history = load_history(runs, past, until=stored)
     return history, load_subject_history(runs, past, past.run.subject, until=stored)
 
 
@@ -248,24 +246,38 @@ def _assemble_report(
     )
 
 
-def build_result_report(result: Result, outputs: Mapping[str, str | None]) -> RunReport:
+def build_result_report(
+    result: Result, outputs: Mapping[str, str | None], baseline: FoundRun | None = None
+) -> RunReport:
     """Build the report of a run of one subject that was just scored."""
     run = next(result.runs)
     past = PastRun(run=run, rubric=result.rubric, exam=result.exam)
+    gates = result.judge(None if baseline is None else baseline.past.run)
     rows = (
         {**row, "output": outputs.get(row["item"])}
         for row in restore_row_messages(result.frame.iter_rows(named=True))
     )
     return RunReport(
         past=past,
-        gates=result.judge(),
+        gates=gates,
         items=build_item_reports(past, rows, every=True),
         bad_rows=result.errors,
+        baseline=None if baseline is None else baseline.stored,
         distribution=describe_distribution(result.rubric, result.exam, run),
         patterns=find_patterns(
-            result.rubric, result.exam, run, observe_rows(result.rubric, [result.frame])
+            result.rubric,
+            result.exam,
+            run,
+            observe_rows(result.rubric, [result.frame]),
+            comparison=_find_comparison(gates),
         ),
     )
+
+
+def _find_comparison(gates: GateReport) -> BaselineReport | None:
+    """Return the baseline report that warns of a rise, or else the first one."""
+    reports = (outcome.baseline for outcome in gates.outcomes if outcome.baseline)
+    return min(reports, key=lambda report: not report.warning, default=None)
 
 
 def find_run_patterns(
@@ -282,7 +294,6 @@ def find_run_patterns(
     if is_open_run(found) or mismatch_reason(past.rubric, past.exam, past.run):
         return ()
     gates = judge_run(runs, found).gates if gates is None else gates
-    reports = [outcome.baseline for outcome in gates.outcomes if outcome.baseline]
     observed = (
         observe_rows(past.rubric, open_rows(runs, found).read_frames())
         if observed is None
@@ -294,8 +305,7 @@ def find_run_patterns(
         past.run,
         observed,
         history=_load_drifts(runs, found),
-        # The baseline report that warns of a rise, or else the first one.
-        comparison=min(reports, key=lambda report: not report.warning, default=None),
+        comparison=_find_comparison(gates),
     )
 
 

@@ -55,7 +55,8 @@ class RunWriter:
     """Creates the run of each subject, once, with the rubric and the exam that they share.
 
     `source` returns, for a subject, where its answers come from. A run gets its tag when it is
-    created: if it breaks off, the tag does not name an older run.
+    created: if it breaks off, the tag does not name an older run. A tag names one run, so with a
+    second subject it names none.
     """
 
     def __init__(
@@ -73,7 +74,7 @@ class RunWriter:
         self.store = store
         self._source = source
         self._seed = seed
-        self._tag = tag
+        self.tag = tag
         self._document_ids: tuple[str, str] | None = None
         self._run_ids: dict[str | None, str] = {}
 
@@ -82,8 +83,10 @@ class RunWriter:
         if subject not in self._run_ids:
             with self.store.transaction():
                 run = self.store.begin_run(self._build_new_run(subject))
-                if self._tag is not None:
-                    self.store.tag_run(run, self._tag)
+                if self.tag is not None and self._run_ids:
+                    self.store.claim_tag(self.tag)
+                elif self.tag is not None:
+                    self.store.tag_run(run, self.tag)
             self._run_ids[subject] = run
         return self._run_ids[subject]
 
@@ -108,10 +111,9 @@ class RunWriter:
 class RunRecorder:
     """Stores the answers of each subject as a run of its own."""
 
-    def __init__(self, run_writer: RunWriter, tag: str | None = None) -> None:
+    def __init__(self, run_writer: RunWriter) -> None:
         self._store = run_writer.store
         self._run_writer = run_writer
-        self._tag = tag
 
     def store_batch(self, outputs: pl.Series, frame: pl.DataFrame) -> None:
         """Store the answers of one batch and their cells; they are on disk when this returns.
@@ -156,11 +158,9 @@ class RunRecorder:
                     measures=run.measures.to_dict(),
                     marks=run.marks.to_dict(),
                 )
-        if self._tag is not None:
-            if len(runs) != 1:
-                subjects = f"a tag names one run; the answers are of {len(runs):,} subjects"
-                raise UsageError(f"{subjects}, whose runs are stored without it")
-            self._store.tag_run(runs[0], self._tag)
+        if self._run_writer.tag is not None and len(runs) != 1:
+            subjects = f"a tag names one run; the answers are of {len(runs):,} subjects"
+            raise UsageError(f"{subjects}, whose runs are stored without it")
         return runs
 
     def _summarise_run(self, result: Result, run: Run) -> Summary:

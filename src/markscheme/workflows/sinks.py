@@ -357,7 +357,9 @@ class StoreSink(RowSink):
         from markscheme.workflows.run_writer import RunRecorder, RunWriter
 
         with open_store(self._place, create=True) as store:
-            writer = RunWriter(store, self._rubric, self._exam, source=lambda _: self._source)
-            self._recorder = RunRecorder(writer, self._tag)
+            writer = RunWriter(
+                store, self._rubric, self._exam, source=lambda _: self._source, tag=self._tag
+            )
+            self._recorder = RunRecorder(writer)
             yield lambda _: None
             self.run_ids = tuple(self._recorder.finish_runs(build_result()))

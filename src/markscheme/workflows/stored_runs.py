@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec import structs
 
-from markscheme.keep import Document, DocumentKind, DocumentReference, Store
+from markscheme.keep import Document, DocumentKind, DocumentReference, Store, open_store
 from markscheme.read.documents import dump_exam, parse_exam_text
 from markscheme.vocabulary import (
     MESSAGE_COLUMN,
@@ -24,14 +24,18 @@ from markscheme.vocabulary import (
     InputError,
     RowError,
     Rubric,
+    StoreError,
     StoreInvalidError,
+    UsageError,
     encode_message,
     restore_message,
+    sentence,
 )
 from markscheme.workflows.documents import parse_rubric_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
+    from pathlib import Path
 
     # A run is opened before polars is loaded, so the functions that need it load it.
     import polars as pl
@@ -191,10 +195,58 @@ def build_stored_run_record(run: StoredRun) -> dict[str, Any]:
     }
 
 
+def find_silent_change(
+    rubric: Rubric, place: str | Path | None, besides: Sequence[str] = ()
+) -> str:
+    """Return a warning if the rubric is not what the newest stored run had under this version.
+
+    Runs `besides` are not looked at: they were just scored. Returns "" if there is no store.
+    """
+    try:
+        with open_store(place, create=False) as store:
+            known = store.list_runs(rubric=rubric.name, limit=len(besides) + 1)
+    except (UsageError, StoreError):
+        return ""
+    earlier = next((run.rubric for run in known if run.id not in besides), None)
+    if earlier is None or not _is_silent_change(earlier, rubric):
+        return ""
+    return _describe_silent_change(rubric.name, rubric.version)
+
+
+def _is_silent_change(one: DocumentReference, other: DocumentReference | Rubric) -> bool:
+    """Return whether two rubrics have the same name and version and score differently."""
+    return (one.name, one.version) == (other.name, other.version) and (
+        one.fingerprint != other.fingerprint
+    )
+
+
+def _describe_silent_change(name: str, version: int | None) -> str:
+    return sentence(
+        "the rubric {rubric} changed its axes or weights while its version stayed {version}: "
+        "earlier scores cannot be compared; raise `version`, then `markscheme recalibrate`",
+        rubric=f"`{name}`",
+        version=version,
+    )
+
+
+def _list_silent_changes(runs: Sequence[StoredRun]) -> list[str]:
+    """Return a warning for each rubric that several runs name alike and mean differently."""
+    newest: dict[tuple[str, int | None], DocumentReference] = {}
+    changed: dict[tuple[str, int | None], None] = {}
+    for run in runs:
+        key = (run.rubric.name, run.rubric.version)
+        if _is_silent_change(newest.setdefault(key, run.rubric), run.rubric):
+            changed[key] = None
+    return [_describe_silent_change(*key) for key in changed]
+
+
 def build_run_list_record(
-    runs: Iterable[StoredRun], tags: Iterable[Tag], baselines: Iterable[Baseline]
+    runs: Sequence[StoredRun], tags: Iterable[Tag], baselines: Iterable[Baseline]
 ) -> dict[str, Any]:
-    """Return the records of runs, each with its tags and whether it is a current baseline."""
+    """Return the records of runs, each with its tags and whether it is a current baseline.
+
+    `warnings` name the rubrics that changed among these runs while their versions stayed.
+    """
     tag_names: dict[str, list[str]] = {}
     for tag in tags:
         tag_names.setdefault(tag.run, []).append(tag.name)
@@ -207,5 +259,6 @@ def build_run_list_record(
                 "baseline": run.id in baseline_runs,
             }
             for run in runs
-        ]
+        ],
+        "warnings": _list_silent_changes(runs),
     }

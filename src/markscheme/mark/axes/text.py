@@ -252,4 +252,10 @@ def _find_matching_part(text: str, entry: str, step: NormalisationStep) -> str:
         ends.append(total)
     first = next(i for i, end in enumerate(ends) if end > start)
     last = next(i for i, end in enumerate(ends) if end >= start + len(plain))
+    if text[first : last + 1] == entry:
+        # As a whole word it is not there: what makes the word longer is part of the difference.
+        while first > 0 and not text[first - 1].isspace():
+            first -= 1
+        while last + 1 < len(text) and not text[last + 1].isspace():
+            last += 1
     return text[first : last + 1]

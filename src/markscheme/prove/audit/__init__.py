@@ -29,7 +29,12 @@ from markscheme.prove.audit.golden_suite import (
     probe_gate,
     probe_pass_mark,
 )
-from markscheme.prove.audit.mutation_operators import AnyEntryAxis, Mutant, MutantKind
+from markscheme.prove.audit.mutation_operators import (
+    AnyEntryAxis,
+    EveryEntryAxis,
+    Mutant,
+    MutantKind,
+)
 from markscheme.prove.audit.recorded_answers import CellFlip, MutantEffect, RecordedAnswers
 
 __all__ = [
@@ -41,6 +46,7 @@ __all__ = [
     "AuditVerdict",
     "CaseFailure",
     "CellFlip",
+    "EveryEntryAxis",
     "GoldenSuite",
     "Mutant",
     "MutantEffect",

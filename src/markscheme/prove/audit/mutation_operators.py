@@ -484,9 +484,28 @@ class AnyEntryAxis(WaivedAxis):
 
     def mark(self, response: Response, item: Item) -> Cell:
         """Return the best cell that the inner axis gives for one entry alone."""
-        key = get_expectation_key(self.inner) or ""
-        cells = []
-        for entry in item.expectations[key]:
-            expectations = FrozenDict({**item.expectations, key: (entry,)})
-            cells.append(self.inner.mark(response, replace(item, expectations=expectations)))
+        cells = _mark_each_entry(self.inner, response, item)
         return next((cell for cell in cells if cell.value == 1), cells[0])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EveryEntryAxis(WaivedAxis):
+    """An axis that must pass for each of the expected entries alone."""
+
+    kind: ClassVar[str] = "every_entry"
+    inner: Axis
+
+    def mark(self, response: Response, item: Item) -> Cell:
+        """Return the first cell that misses among those of the entries, else the last one."""
+        cells = _mark_each_entry(self.inner, response, item)
+        return next((cell for cell in cells if cell.value != 1), cells[-1])
+
+
+def _mark_each_entry(axis: Axis, response: Response, item: Item) -> list[Cell]:
+    """Return the cell of an axis for each expected entry alone."""
+    key = get_expectation_key(axis) or ""
+    alone = (
+        replace(item, expectations=FrozenDict({**item.expectations, key: (entry,)}))
+        for entry in item.expectations[key]
+    )
+    return [axis.mark(response, one) for one in alone]

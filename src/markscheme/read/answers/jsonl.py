@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Generator, Iterable, Iterator
 from typing import Any
 
@@ -147,12 +148,34 @@ def _parse_json_line(raw: bytes) -> Any:
     try:
         return orjson.loads(raw)
     except orjson.JSONDecodeError as error:
+        if "surrogate" in error.msg or "infinity" in error.msg:
+            return _parse_unusual_line(raw, error)
         return RefusedRow(find_byte_fault(raw) or _describe_json_error(error))
 
 
+def _parse_unusual_line(raw: bytes, error: orjson.JSONDecodeError) -> Any:
+    """Parse a line with long numbers or half a surrogate pair, which orjson refuses.
+
+    They may stand where they harm nothing; `parse_answer` names the field where they do, as it does
+    for rows of the library.
+    """
+    try:
+        return json.loads(raw.decode(), parse_constant=_refuse_constant)
+    except RecursionError:
+        return RefusedRow("nested too deep")
+    except UnicodeDecodeError:
+        return RefusedRow(find_byte_fault(raw) or _describe_json_error(error))
+    except json.JSONDecodeError as fault:
+        return RefusedRow(f"not JSON: {fault.msg} (column {fault.colno})")
+    except ValueError as fault:
+        return RefusedRow(f"not JSON: {fault}")
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no number in JSON")
+
+
 def _describe_json_error(error: orjson.JSONDecodeError) -> str:
-    if "surrogate" in error.msg:
-        return f"a lone surrogate at column {error.colno}, which is not a character"
     if "depth" in error.msg or "recursion" in error.msg:
         return "nested too deep"
     if error.doc.startswith(("NaN", "Infinity", "-Infinity"), error.pos):

@@ -11,7 +11,7 @@ from markscheme.tell.compare.words import (
     format_interval,
     format_p_value,
 )
-from markscheme.tell.language import translate, translate_stored
+from markscheme.tell.language import translate, translate_plural, translate_stored
 from markscheme.vocabulary import (
     format_amount,
     format_decimal,
@@ -252,7 +252,9 @@ def format_query_lines(comparison: Comparison) -> Iterator[str]:
     lines = [line for query in comparison.queries if (line := _format_query(query, comparison))]
     yield from lines[:_QUERIES_SHOWN]
     if len(lines) > _QUERIES_SHOWN:
-        yield translate("… and {n} more queries", n=len(lines) - _QUERIES_SHOWN)
+        yield translate_plural(
+            "… and {n} more query", "… and {n} more queries", len(lines) - _QUERIES_SHOWN
+        )
 
 
 def _format_query(query: Query, comparison: Comparison) -> str:

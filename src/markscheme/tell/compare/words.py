@@ -236,7 +236,9 @@ def format_notes(comparison: Comparison) -> Iterator[str]:
         line = f"{query.item}, {note.variant}, {note.axis} ({note.rater}): {note.note}"
         yield " ".join(line.split())
     if len(notes) > _NOTES_SHOWN:
-        yield translate("… and {n} more notes", n=len(notes) - _NOTES_SHOWN)
+        yield translate_plural(
+            "… and {n} more note", "… and {n} more notes", len(notes) - _NOTES_SHOWN
+        )
 
 
 def format_unused_logs(comparison: Comparison) -> Iterator[str]:
@@ -269,7 +271,11 @@ def _format_lost_items(pair: RunPair) -> Iterator[str]:
         sides = pair.items[item]
         yield f"{item}: {format_decimal(sides.baseline)} → {format_decimal(sides.candidate)}"
     if len(lost) > _ITEMS_SHOWN:
-        yield translate("… and {n} more items that lost", n=len(lost) - _ITEMS_SHOWN)
+        yield translate_plural(
+            "… and {n} more item that lost",
+            "… and {n} more items that lost",
+            len(lost) - _ITEMS_SHOWN,
+        )
 
 
 def format_pairing_lines(comparison: RunsComparison) -> Iterator[str]:

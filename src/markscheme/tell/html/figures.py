@@ -17,7 +17,14 @@ from markscheme.tell import charts
 from markscheme.tell.html.item_rows import build_tag_link
 from markscheme.tell.language import translate, translate_plural
 from markscheme.tell.words import format_subject
-from markscheme.vocabulary import Level, format_decimal, format_plain, to_float
+from markscheme.vocabulary import (
+    Level,
+    format_decimal,
+    format_fixed,
+    format_plain,
+    to_float,
+    to_fraction,
+)
 from markscheme.weigh.totals import WeightScale
 
 if TYPE_CHECKING:
@@ -199,7 +206,11 @@ def _build_heat_map(pair: _TagPair, order: Mapping[str, Sequence[str]]) -> HeatM
         rows=tuple(
             (row, tuple(_build_heat_cell(pair, row, column) for column in columns)) for row in rows
         ),
-        left_out=translate("{n} further values are not drawn.", n=hidden) if hidden else "",
+        left_out=translate_plural(
+            "{n} further value is not drawn.", "{n} further values are not drawn.", hidden
+        )
+        if hidden
+        else "",
     )
 
 
@@ -218,7 +229,10 @@ def _describe_worst_pairs(
     below = sorted((value, at) for at, value in cells.items() if value < 1)
     if not below:
         return translate("Every pair has full marks.")
-    worst = ", ".join(f"{rows[r]} × {columns[c]} {value:.2f}" for value, (r, c) in below[:3])
+    worst = ", ".join(
+        f"{rows[r]} × {columns[c]} {format_fixed(to_fraction(value), 2)}"
+        for value, (r, c) in below[:3]
+    )
     return translate(
         "{n} of {all} pairs lose points; the worst are {worst}.",
         n=len(below),
@@ -258,7 +272,9 @@ def _build_tag_view(tag: str, groups: Sequence[TagGroup]) -> dict[str, Any]:
             for group in shown
         ],
         "more": translate(
-            "{n} more, none below {score}.", n=more, score=format_decimal(groups[len(shown)].score)
+            "{n} more, none below {score}.",
+            n=more,
+            score=format_decimal(min(group.score for group in groups[len(shown) :])),
         )
         if more
         else "",
@@ -311,8 +327,9 @@ def _format_milliseconds(value: Fraction | None) -> str:
 def build_trend_figures(report: RunReport) -> Iterator[Figure]:
     """Yield the means over the last runs, if there are several.
 
-    It is one figure, unless several subjects have several runs each: then the first figure has a
-    line for each subject, and the second shows the axes of this run's subject only.
+    It is one figure if all runs are of one subject, or each of another one, such as releases. Else
+    the first figure has a line for each subject, and the second shows the axes of this run's
+    subject only.
     """
     known = report.distribution
     if known is None or len(known.trend) < _MIN_TREND_RUNS:
@@ -339,7 +356,7 @@ def _draw_mean_trend(known: ScoreDistribution) -> Figure:
         name=translate("Trend over runs")
         if mixed or subjects == {None}
         else translate("Trend over runs of {subject}", subject=points[0].subject),
-        svg=charts.draw_trend(labels, lines),
+        svg=charts.draw_trend(labels, lines, joined=not mixed),
         says=" ".join(_describe_mean_trend(known)),
         columns=(
             translate("run"),
@@ -369,8 +386,12 @@ def _describe_mean_trend(known: ScoreDistribution) -> Iterator[str]:
     )
     subjects = len({point.subject for point in points})
     if subjects > 1:
-        yield translate("The runs are of {n} subjects, which the labels name.", n=subjects)
-    yield translate("The thick line is the score.")
+        yield translate(
+            "The runs are of {n} subjects, which the labels name, so no line joins them.",
+            n=subjects,
+        )
+    else:
+        yield translate("The thick line is the score.")
     for drift in known.drifts:
         yield translate(
             "{axis} is trending down: {first} → {last}.",

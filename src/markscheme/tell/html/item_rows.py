@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from markscheme.tell.language import translate, translate_stored
+from markscheme.tell.words import format_row_number
 from markscheme.vocabulary import ItemStatus, format_decimal, to_float
 
 if TYPE_CHECKING:
@@ -271,4 +272,4 @@ def _to_json_number(value: Any) -> Any:
 
 def format_cell_value(value: Any) -> str | None:
     """Format the value of an axis or a score for the page."""
-    return None if value is None else f"{float(value):.4g}"
+    return None if value is None else format_row_number(value)

@@ -62,11 +62,7 @@ def evaluate_baseline_gate(gate: Gate, context: GateContext, baseline: Run | Non
     if report.after < report.floor:
         return _build_baseline_outcome(gate, get_failure_outcome(gate), because, report)
     if limit.evidence_required and report.evidence is not None:
-        because = sentence(
-            "{because}; evidence is required and is {outcome}",
-            because=because,
-            outcome=sentence(report.evidence.outcome.value),
-        )
+        because = _REQUIRED_EVIDENCE[report.evidence.outcome].format(because=because)
         return _build_baseline_outcome(
             gate,
             _OUTCOME_BY_EVIDENCE[report.evidence.outcome] or get_failure_outcome(gate),
@@ -76,6 +72,11 @@ def evaluate_baseline_gate(gate: Gate, context: GateContext, baseline: Run | Non
     return _build_baseline_outcome(gate, Outcome.PASS, because, report)
 
 
+_REQUIRED_EVIDENCE = {
+    Evidence.PASS: sentence("{because}; evidence is required and passes"),
+    Evidence.FAIL: sentence("{because}; evidence is required and fails"),
+    Evidence.INCONCLUSIVE: sentence("{because}; evidence is required and is inconclusive"),
+}
 _OUTCOME_BY_EVIDENCE = {
     Evidence.PASS: Outcome.PASS,
     Evidence.FAIL: None,
@@ -303,7 +304,9 @@ def evaluate_non_inferiority(
         if isinstance(by_item, _StudentBounds)
         else None,
         items_needed=needed,
-        because=_explain_evidence(outcome, sample.n, (lower, upper), margin, needed),
+        because=_explain_evidence(
+            outcome, sample.n, _DropRange.from_bounds((lower, upper), pairs, limit), needed
+        ),
     )
 
 
@@ -381,28 +384,85 @@ def _build_inconclusive_evidence(n: int, margin: Fraction) -> NonInferiority:
     )
 
 
-def _explain_evidence(
-    outcome: Evidence, n: int, bounds: tuple[float, float], margin: Fraction, needed: int | None
-) -> str:
-    values = {"n": n, "lower": bounds[0], "upper": bounds[1], "limit": float(margin)}
-    if outcome is Evidence.PASS:
-        return sentence(
-            "{n:,} pairs, one-sided 95 % bounds {lower:.4f} and {upper:.4f}: both above the limit, "
-            "{limit:.4f}",
-            **values,
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _DropRange:
+    """The bounds of the true drop in the unit of the limit: a share of the baseline, or points.
+
+    A drop below 0 is a rise.
+    """
+
+    lowest: float
+    highest: float
+    limit: Allowance
+
+    @classmethod
+    def from_bounds(
+        cls,
+        bounds: tuple[float, float],
+        pairs: Sequence[tuple[Fraction, Fraction]],
+        limit: Allowance,
+    ) -> _DropRange:
+        """Convert the bounds of the mean difference.
+
+        With a relative limit r the differences are candidate - (1 - r) · baseline, so the drop as a
+        share of the baseline is r - difference / baseline, and r where the difference is 0.
+        """
+        lower, upper = bounds
+        if not limit.relative:
+            return cls(lowest=-upper, highest=-lower, limit=limit)
+        allowed = float(limit.amount)
+        baseline = float(sum((pair[0] for pair in pairs), Fraction(0)) / len(pairs))
+        if baseline <= 0:
+            return cls(lowest=allowed - upper, highest=allowed - lower, limit=limit)
+        return cls(
+            lowest=allowed - upper / baseline, highest=allowed - lower / baseline, limit=limit
         )
+
+    def describe(self) -> str:
+        """Say between which values the true drop is, and which is allowed."""
+        low, high = self._format(self.lowest), self._format(self.highest)
+        values = {"limit": str(self.limit), "low": low, "high": high}
+        if self.highest <= 0:
+            values = {**values, "low": high, "high": low}
+            return sentence(
+                "the true rise is between {low} and {high}; a drop of {limit} is allowed", **values
+            )
+        if self.lowest < 0:
+            return sentence(
+                "the true change is between a rise of {low} and a drop of {high}; a drop of "
+                "{limit} is allowed",
+                **values,
+            )
+        return sentence("the true drop is between {low} and {high}; allowed is {limit}", **values)
+
+    def _format(self, drop: float) -> str:
+        """Return the size of a drop with enough digits to differ from the limit."""
+        scale = 100 if self.limit.relative else 1
+        size, unit = abs(drop) * scale, "%" if self.limit.relative else ""
+        allowed = float(self.limit.amount) * scale
+        places = 1 if self.limit.relative else 3
+        while places < _MAX_PLACES and round(size, places) == round(allowed, places):
+            places += 1
+        return f"{size:.{places}f}{unit}"
+
+
+# A bound is shown with more digits than usual if it is as near as that to the limit.
+_MAX_PLACES = 6
+
+
+def _explain_evidence(outcome: Evidence, n: int, drop: _DropRange, needed: int | None) -> str:
+    values = {"drop": drop.describe(), "n": n}
+    if outcome is Evidence.PASS:
+        return sentence("{drop}: shown by {n:,} pairs (one-sided 95 % bounds)", **values)
     if outcome is Evidence.FAIL:
         return sentence(
-            "{n:,} pairs, one-sided 95 % bounds {lower:.4f} and {upper:.4f}: both below the limit, "
-            "{limit:.4f}",
-            **values,
+            "{drop}: more than that is shown by {n:,} pairs (one-sided 95 % bounds)", **values
         )
     settle = sentence("no number of items like these")
     if needed is not None:
         settle = sentence("about {n:,} items", n=needed)
     return sentence(
-        "{n:,} pairs, one-sided 95 % bounds {lower:.4f} and {upper:.4f}: the limit, {limit:.4f}, "
-        "lies between; {settle} would settle it",
+        "{drop}: {n:,} pairs cannot tell (one-sided 95 % bounds); {settle} would settle it",
         **values,
         settle=settle,
     )

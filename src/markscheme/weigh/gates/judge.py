@@ -210,8 +210,41 @@ def _decide_verdict(outcomes: Sequence[GateOutcome], *, complete: bool) -> tuple
     because = sentence("met")
     if warned:
         because = sentence("met, with warnings: {gates}", gates=", ".join(warned))
+    because = _add_what_is_open(because, outcomes)
     if not any(result.outcome is Outcome.PASS for result in hard):
         because = sentence(
             "{because}; no hard gate judged this run, so nothing could have failed", because=because
         )
     return Outcome.PASS, because
+
+
+def _add_what_is_open(because: str, outcomes: Sequence[GateOutcome]) -> str:
+    """Add the soft gates that could not tell, and the targets that are not reached."""
+    open_gates = [
+        result.gate.name
+        for result in outcomes
+        if result.gate.level is Level.SOFT and result.outcome is Outcome.UNDECIDED
+    ]
+    if open_gates:
+        because = sentence(
+            "{because}; cannot tell: {gates}", because=because, gates=", ".join(open_gates)
+        )
+    missed = [
+        f"{result.gate.name} ({result.gate.target})"
+        for result in outcomes
+        if _has_missed_target(result)
+    ]
+    if missed:
+        because = sentence(
+            "{because}; target not reached: {gates}", because=because, gates=", ".join(missed)
+        )
+    return because
+
+
+def _has_missed_target(result: GateOutcome) -> bool:
+    target, observed = result.gate.target, result.observed
+    if target is None or observed is None or result.outcome is not Outcome.PASS:
+        return False
+    if result.gate.at_least is None:
+        return observed > Fraction(target)
+    return observed < Fraction(target)

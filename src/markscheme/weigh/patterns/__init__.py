@@ -3,7 +3,8 @@
 `find_patterns` in `find` runs every detector on the table of misses (`table`) and on groups of
 items by tag (`groups`, with the exact probabilities); `pattern` holds the value and its sentences.
 Items are the unit: a chance is taken over all ways to hand the misses out to items. The chances of
-each family of questions are adjusted by Holm and reported up to one in a hundred.
+each family of questions are adjusted by Holm and reported up to one in a hundred; groups that miss
+an axis entirely, up to one in twenty.
 
 Nothing here reads files or stores, and nothing draws.
 """

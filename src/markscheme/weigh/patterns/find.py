@@ -5,7 +5,8 @@
 - operation: errors or latency tied to a group of items;
 - several runs: an axis that falls from run to run, a jump too good to be true.
 
-Every detector compares what it sees with an exact chance, and stays silent above one in a hundred.
+Every detector compares what it sees with an exact chance, and stays silent above one in a hundred;
+a group of three items or more that all miss an axis is reported up to one in twenty.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from markscheme.vocabulary import Exam, Rubric, format_decimal, sentence
 from markscheme.weigh.distribution import Drift
 from markscheme.weigh.gates import BaselineReport, mismatch_reason
 from markscheme.weigh.patterns.groups import (
+    FULL_GROUP_LEVEL,
     SIGNIFICANCE_LEVEL,
     ConcentratedGroup,
     MissColumn,
@@ -196,7 +198,9 @@ def find_group_patterns(context: PatternContext, columns: MissTable) -> Iterator
     shortfalls = build_miss_columns(context.run.marks, _SHORTFALL)
     remaining = {key: column.restrict_to(columns[key].seen) for key, column in shortfalls.items()}
     patterns: dict[tuple[tuple[str, str], ...], Pattern] = {}
-    for concentrated in find_concentrated_groups(remaining, context.groups):
+    for concentrated in find_concentrated_groups(
+        remaining, context.groups, full_level=FULL_GROUP_LEVEL
+    ):
         for key in tuple(columns) if concentrated.column is None else (concentrated.column,):
             columns[key] = columns[key].exclude_items(concentrated.group.items)
         pattern = _build_group_pattern(context, concentrated)

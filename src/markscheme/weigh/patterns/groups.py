@@ -3,7 +3,8 @@
 The rule: all groups by one tag value or by two are looked at. The group whose misses on a column
 are least likely by luck is reported, if that chance, adjusted for the number of groups, is at most
 one in a hundred and at least half of the group misses. Its items are then set aside for that column
-and the search goes on with the others, so that nothing is reported twice.
+and the search goes on with the others, so that nothing is reported twice. A search may then go on
+among the groups of three items or more that all miss, up to a weaker level.
 """
 
 from __future__ import annotations
@@ -21,6 +22,10 @@ from markscheme.vocabulary import Exam, FrozenDict
 
 # A pattern is reported if its chance by luck is at most this.
 SIGNIFICANCE_LEVEL = Fraction(1, 100)
+# A group whose items all miss an axis needs less evidence: it is what a reader looks for first.
+# `scripts/false_alarms.py` measures what that costs in false alarms.
+FULL_GROUP_LEVEL = Fraction(1, 20)
+_MIN_FULL_GROUP = 3
 
 
 def compute_hypergeometric_tail(hits: int, of: int, marked: int, among: int) -> Fraction:
@@ -149,27 +154,35 @@ def list_item_groups(exam: Exam) -> tuple[ItemGroup, ...]:
 
 
 def find_concentrated_groups(
-    columns: Mapping[ColumnKey, MissColumn], groups: tuple[ItemGroup, ...]
+    columns: Mapping[ColumnKey, MissColumn],
+    groups: tuple[ItemGroup, ...],
+    *,
+    full_level: Fraction = SIGNIFICANCE_LEVEL,
 ) -> Iterator[ConcentratedGroup]:
-    """Yield the groups in which misses are concentrated, the least likely by luck first."""
+    """Yield the groups in which misses are concentrated, the least likely by luck first.
+
+    Groups in which every item misses follow, up to the weaker `full_level`.
+    """
     left = dict(columns)
     count = _count_testable_groups(columns, groups)
-    best = {
-        key: _find_least_likely_group(key, column, groups, count) for key, column in left.items()
-    }
     reported, highest = 0, Fraction(0)
-    while any(best.values()):
-        least_likely = min(
-            (group for group in best.values() if group), key=_get_concentration_sort_key
-        )
-        highest = max(highest, min(Fraction(1), least_likely.p * max(1, count - reported)))
-        if highest > SIGNIFICANCE_LEVEL:
-            return
-        yield replace(least_likely, p=highest)
-        reported += 1
-        for key in left if least_likely.column is None else (least_likely.column,):
-            left[key] = left[key].exclude_items(least_likely.group.items)
-            best[key] = _find_least_likely_group(key, left[key], groups, count)
+    for level, is_full in ((SIGNIFICANCE_LEVEL, False), (full_level, True)):
+        best = {
+            key: _find_least_likely_group(key, column, groups, count, is_full=is_full)
+            for key, column in left.items()
+        }
+        while any(best.values()):
+            least_likely = min(
+                (group for group in best.values() if group), key=_get_concentration_sort_key
+            )
+            p = max(highest, min(Fraction(1), least_likely.p * max(1, count - reported)))
+            if p > level:
+                break
+            yield replace(least_likely, p=p)
+            reported, highest = reported + 1, p
+            for key in left if least_likely.column is None else (least_likely.column,):
+                left[key] = left[key].exclude_items(least_likely.group.items)
+                best[key] = _find_least_likely_group(key, left[key], groups, count, is_full=is_full)
 
 
 def _count_testable_groups(
@@ -189,14 +202,26 @@ def _count_testable_groups(
 
 
 def _find_least_likely_group(
-    key: ColumnKey, column: MissColumn, groups: tuple[ItemGroup, ...], count: int
+    key: ColumnKey,
+    column: MissColumn,
+    groups: tuple[ItemGroup, ...],
+    count: int,
+    *,
+    is_full: bool,
 ) -> ConcentratedGroup | None:
+    """Return the least likely group of a column; with `is_full`, of those that miss entirely."""
     measured = (
         _measure_concentration(key, column, group, count) for group in groups if column.missed
     )
     return min(
-        (group for group in measured if group), key=_get_concentration_sort_key, default=None
+        (group for group in measured if group and (not is_full or _is_full_group(group))),
+        key=_get_concentration_sort_key,
+        default=None,
     )
+
+
+def _is_full_group(concentrated: ConcentratedGroup) -> bool:
+    return len(concentrated.hits) == concentrated.of >= _MIN_FULL_GROUP
 
 
 def _measure_concentration(

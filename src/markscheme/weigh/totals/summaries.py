@@ -180,7 +180,11 @@ def _summarise_subject(scale: WeightScale, subject: str | None, marks: Marks) ->
 
 
 def summarise_tags(scale: WeightScale, exam: Exam, marks: Marks) -> tuple[TagGroup, ...]:
-    """Return the groups by tag, sorted by tag, with the worst group of each tag first."""
+    """Return the groups by tag, sorted by tag, with the worst group of each tag first.
+
+    The worst group is the one that loses most points, and of equals the larger one: a single item
+    at 0 costs less than a whole verb at 0.
+    """
     members: dict[tuple[str, str], list[str]] = {}
     for item in exam.items:
         for tag in item.tags.items():
@@ -188,7 +192,12 @@ def summarise_tags(scale: WeightScale, exam: Exam, marks: Marks) -> tuple[TagGro
     groups = [
         group for tag, ids in members.items() for group in _summarise_tag(scale, marks, tag, ids)
     ]
-    return tuple(sorted(groups, key=lambda group: (group.tag, group.score, group.value)))
+    return tuple(sorted(groups, key=_get_group_sort_key))
+
+
+def _get_group_sort_key(group: TagGroup) -> tuple[str, Fraction, int, str]:
+    lost = group.n * (1 - group.score)
+    return group.tag, -lost, -group.n, group.value
 
 
 def _summarise_tag(
