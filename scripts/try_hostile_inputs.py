@@ -255,6 +255,9 @@ def list_stores(folder: Path, rng: random.Random) -> Iterator[list[str]]:
     whole = folder / "whole.db"
     run_in_process(["demo", "--flawed", "--no-report", "--store", str(whole)])
     run_in_process(["demo", "--no-report", "--store", str(whole)])
+    bad = _write(folder / "bad.jsonl", '{"item": "e-39-01", "output": "Ate."}\n{\nno\n[]\n')
+    words = ["score", "-r", "tutor-capstone", "-e", "capstone", "-a", bad]
+    run_in_process([*words, "--store", str(whole)])
     content = whole.read_bytes()
     with closing(sqlite3.connect(whole)) as database:
         tables = {
@@ -291,6 +294,9 @@ def _change_store_value(path: Path, tables: dict[str, list[str]], rng: random.Ra
     column = rng.choice(tables[table])
     value = rng.choice((None, "", -1, 10**15, b"\xff", "{}", "[]", "null", '{"a": 1}', "\x1b[31m"))
     with closing(sqlite3.connect(path)) as database, suppress(sqlite3.Error), database:
+        if rng.random() < 0.3:
+            database.execute(f"DELETE FROM {table} WHERE abs(random()) % 2 = 0")  # noqa: S608
+            return
         old = database.execute(f'SELECT "{column}" FROM {table} LIMIT 1').fetchone()  # noqa: S608
         if old and isinstance(old[0], str) and old[0][:1] in "{[" and rng.random() < 0.7:
             value = mutate_json(old[0], rng)
