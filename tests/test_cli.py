@@ -80,8 +80,8 @@ def test_closed_full_and_narrow_streams_do_not_crash(exam_folder: Path) -> None:
     for line, code in (
         (f"{command} score {inputs} -a - <&-", 3),
         (f"{command} demo >&-", 0),
-        (f"{command} demo >/dev/full", 2),
-        (f"{command} --help >/dev/full", 2),
+        (f"{command} demo >/dev/full", 4),
+        (f"{command} --help >/dev/full", 4),
         (f"PYTHONIOENCODING=ascii {command} demo --flawed >/dev/null", 1),
     ):
         done = subprocess.run(

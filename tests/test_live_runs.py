@@ -156,7 +156,7 @@ def test_a_full_disk_is_told_and_loses_nothing(sitting: Sitting) -> None:
         capture_output=True,
         check=False,
     )
-    assert done.returncode == 2
+    assert done.returncode == 4
     assert b"the disk is full; what was stored before is kept\nthen go on with: " in done.stderr
     assert done.stderr.rstrip().endswith(b" --resume")
     assert sitting.run("--resume").code == 0
@@ -168,4 +168,4 @@ def test_where_nothing_can_be_said_any_more_the_exit_code_is_no_verdict(tmp_path
     command = [sys.executable, "-m", "markscheme", *words, str(tmp_path / "store.db")]
     with Path("/dev/full").open("wb") as full:  # like a terminal that is gone
         done = subprocess.run(command, stdout=full, stderr=full, check=False)
-    assert done.returncode == 2
+    assert done.returncode == 4

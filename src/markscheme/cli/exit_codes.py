@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import click
 from msgspec.structs import asdict
 
-from markscheme.vocabulary import InputError, StoreError, StoreInvalidError, UsageError
+from markscheme.vocabulary import (
+    InputError,
+    MarkschemeError,
+    StoreError,
+    StoreInvalidError,
+    UsageError,
+    find_shortage,
+    find_tight_limit,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -49,28 +57,49 @@ def handle_errors(function: Callable[..., ExitCode]) -> Callable[..., ExitCode]:
 
     @functools.wraps(function)
     def guarded(*args: Any, **options: Any) -> ExitCode:
-        as_json = options.get("format_") == "json"
         try:
             return function(*args, **options)
-        except InputError as error:
-            report_error(str(error), ExitCode.INVALID, error.problems, as_json=as_json)
-            return ExitCode.INVALID
-        except StoreInvalidError as error:
-            report_error(str(error), ExitCode.INVALID, as_json=as_json)
-            return ExitCode.INVALID
-        except UsageError as error:
-            report_error(str(error), ExitCode.USAGE, error.problems, as_json=as_json)
-            return ExitCode.USAGE
-        except StoreError as error:
-            report_error(str(error), ExitCode.USAGE, as_json=as_json)
-            return ExitCode.USAGE
-        except BrokenPipeError:
-            return ExitCode.PIPE_CLOSED
-        except OSError as error:
-            report_error(f"cannot write the output: {error.strerror or error}", ExitCode.USAGE)
-            return ExitCode.USAGE
+        except (KeyboardInterrupt, SystemExit, click.ClickException, click.Abort):
+            raise
+        # A panic of a Rust library is no `Exception`.
+        except BaseException as error:
+            code = report_exception(error, as_json=options.get("format_") == "json")
+            if code is None:
+                raise
+            return code
 
     return guarded
+
+
+def report_exception(error: BaseException, *, as_json: bool = False) -> ExitCode | None:
+    """Report an expected error or a shortage; return its exit code, or `None` if it is a bug."""
+    if isinstance(error, BrokenPipeError):
+        return ExitCode.PIPE_CLOSED
+    shortage = find_shortage(error)
+    if shortage is not None:
+        details = f"\n{error}" if isinstance(error, MarkschemeError) else ""
+        message = f"cannot tell: {shortage}{details}"
+        report_error(message, ExitCode.UNDECIDED, as_json=as_json)
+        return ExitCode.UNDECIDED
+    match error:
+        case InputError():
+            report_error(str(error), ExitCode.INVALID, error.problems, as_json=as_json)
+            return ExitCode.INVALID
+        case StoreInvalidError():
+            report_error(str(error), ExitCode.INVALID, as_json=as_json)
+            return ExitCode.INVALID
+        case UsageError():
+            report_error(str(error), ExitCode.USAGE, error.problems, as_json=as_json)
+            return ExitCode.USAGE
+        case StoreError():
+            report_error(str(error), ExitCode.USAGE, as_json=as_json)
+            return ExitCode.USAGE
+        case OSError():
+            message = f"cannot write the output: {error.strerror or error}"
+            report_error(message, ExitCode.USAGE, as_json=as_json)
+            return ExitCode.USAGE
+        case _:
+            return None
 
 
 def report_error(
@@ -78,16 +107,24 @@ def report_error(
 ) -> None:
     """Print an error on stderr, and as a JSON document on stdout if JSON was asked for."""
     text = hide_secrets(text)
-    click.echo(text if code is ExitCode.INVALID else f"Error: {text}", err=True)
+    with suppress(OSError):
+        click.echo(text if code is ExitCode.INVALID else f"Error: {text}", err=True)
     if as_json:
-        print_error_document(text, code, problems)
+        with suppress(OSError):
+            print_error_document(text, code, problems)
 
 
 def print_error_document(message: str, code: ExitCode, problems: Iterable[Problem] = ()) -> None:
     """Print an error as the one JSON document on stdout."""
-    records = [asdict(problem) for problem in problems]
-    document = {"error": {"exit_code": int(code), "message": message, "problems": records}}
-    click.echo(hide_secrets(json.dumps(document, ensure_ascii=False, indent=2)))
+    records = [
+        {
+            name: hide_secrets(value) if isinstance(value, str) else value
+            for name, value in asdict(problem).items()
+        }
+        for problem in problems
+    ]
+    error = {"exit_code": int(code), "message": hide_secrets(message), "problems": records}
+    click.echo(json.dumps({"error": error}, ensure_ascii=False, indent=2))
 
 
 def hide_secrets(text: str) -> str:
@@ -95,9 +132,13 @@ def hide_secrets(text: str) -> str:
 
     A secret that is a plain word is not replaced: it may be part of a file name.
     """
-    from markscheme.ask.secrets import environment_secrets
+    try:
+        from markscheme.ask.secrets import environment_secrets
 
-    return environment_secrets().certain.redact(text)
+        return environment_secrets().certain.redact(text)
+    # Without memory or descriptors nothing can be imported any more.
+    except (ImportError, MemoryError, OSError, SystemError):
+        return "cannot tell: the memory or the open files are used up, so no details can be shown"
 
 
 def report_stored_runs(run_ids: Sequence[str]) -> None:
@@ -145,15 +186,26 @@ def buffer_stdout() -> Iterator[BinaryIO]:
 
 
 def report_bug(error: BaseException) -> ExitCode:
-    """Print that this is a bug, and how to report it; a traceback only if it is asked for."""
-    click.echo(hide_secrets(f"markscheme failed: {type(error).__name__}: {error}"), err=True)
-    click.echo(
-        "This is a bug in markscheme, not a mistake of yours. Run again with MARKSCHEME_DEBUG=1 "
-        "for a traceback, and please report it with the command that you ran.",
-        err=True,
-    )
-    if os.environ.get("MARKSCHEME_DEBUG"):
-        import traceback
+    """Print that this is a bug, and how to report it; a traceback only if it is asked for.
 
-        click.echo(hide_secrets("".join(traceback.format_exception(error))), err=True, nl=False)
-    return ExitCode.BUG
+    Under a tight limit of the shell nothing can be told: libraries fail in any way they like.
+    """
+    message = f"{type(error).__name__}: {error}"
+    limit = find_tight_limit()
+    with suppress(OSError):
+        if limit is not None:
+            click.echo(hide_secrets(f"Error: cannot tell: {limit} ({message})"), err=True)
+            return ExitCode.UNDECIDED
+        click.echo(hide_secrets(f"markscheme failed: {message}"), err=True)
+        click.echo(
+            "This is a bug in markscheme, not a mistake of yours. Run again with "
+            "MARKSCHEME_DEBUG=1 for a traceback, and please report it with the command that you "
+            "ran.",
+            err=True,
+        )
+        if os.environ.get("MARKSCHEME_DEBUG"):
+            import traceback
+
+            trace = "".join(traceback.format_exception(error))
+            click.echo(hide_secrets(trace), err=True, nl=False)
+    return ExitCode.BUG if limit is None else ExitCode.UNDECIDED

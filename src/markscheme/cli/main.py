@@ -22,6 +22,7 @@ from markscheme.cli.exit_codes import (
     print_error_document,
     print_note,
     report_bug,
+    report_exception,
 )
 from markscheme.cli.process import (
     SignalHandlers,
@@ -134,8 +135,8 @@ def run() -> NoReturn:
     signals.restore_defaults()
     try:
         sys.stdout.flush()
-    except OSError:
-        code = code or ExitCode.USAGE
+    except OSError as error:
+        code = code or report_exception(error) or ExitCode.USAGE
         _discard_stdout()
     _exit_process(int(code))
 
@@ -170,15 +171,15 @@ def _run_command(signals: SignalHandlers) -> int:
         # click replaces stdout by this class when it meets a closed pipe.
         is_pipe_closed = type(sys.stdout).__name__ == "PacifyFlushWrapper"
         return ExitCode.PIPE_CLOSED if is_pipe_closed else int(leaving.code or 0)
-    except OSError as error:
-        print_note(f"Error: cannot write the output: {error.strerror or error}")
-        return ExitCode.USAGE
-    except Exception as error:  # noqa: BLE001 - a user never sees a traceback
+    except BaseException as error:  # noqa: BLE001 - a user never sees a traceback
         # A signal that arrives inside a library may come out as another error.
         if signals.received is not None:
             return _report_ending(signals.received)
-        report_error_as_json(f"{type(error).__name__}: {error}", ExitCode.BUG)
-        return report_bug(error)
+        code = report_exception(error)
+        if code is None:
+            code = report_bug(error)
+            report_error_as_json(f"{type(error).__name__}: {error}", code)
+        return code
 
 
 def _print_click_error(error: click.ClickException) -> None:

@@ -18,7 +18,7 @@ from markscheme.cli.exit_codes import (
     buffer_stdout,
     handle_errors,
     print_note,
-    report_error,
+    report_exception,
     report_stored_runs,
     warn_of_silent_change,
 )
@@ -258,8 +258,7 @@ def command(
     report_stored_runs(stored)
     _print_live_runs(runs, format_)
     if recording_error is not None:
-        report_error(recording_error, ExitCode.USAGE)
-        return ExitCode.USAGE
+        return report_exception(recording_error) or ExitCode.USAGE
     if all(run.result.summary.complete for run in runs):
         return ExitCode.OK
     if all(run.live.answered == run.live.questions for run in runs):
@@ -279,7 +278,7 @@ def _check_recording_path(record: str | None, inputs: Iterable[str]) -> Path | N
     return check_destination(record, inputs, suffixes=(".jsonl",)).absolute()
 
 
-def _write_recording(runs: Sequence[LiveRun], destination: Path | None) -> str | None:
+def _write_recording(runs: Sequence[LiveRun], destination: Path | None) -> UsageError | None:
     """Write the answers to a file; return why not, so that the stored run is reported first."""
     if destination is None:
         return None
@@ -291,7 +290,7 @@ def _write_recording(runs: Sequence[LiveRun], destination: Path | None) -> str |
     try:
         write_file_atomically(destination, "".join(f"{line}\n" for line in lines).encode())
     except UsageError as error:
-        return str(error)
+        return error
     return None
 
 

@@ -21,6 +21,7 @@ from markscheme.vocabulary import DocumentError, InputError, Problem
 PublishedField = tuple[str | int, ...]
 _JSON_LINES = (".jsonl", ".ndjson")
 _MAX_DIGITS = 100
+_SURROGATE = "a lone surrogate, which is not a character"
 # Larger than any exponent of a double, so that every printed double can be read.
 _MAX_EXPONENT = 400
 
@@ -203,17 +204,30 @@ def _mark_unusable_number(text: str) -> _UnusableValue:
 def _build_json_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return a JSON object with its texts in NFC; a key that occurs twice is unusable."""
     result: dict[str, Any] = {}
-    for key, value in pairs:
-        twice = _UnusableValue("the key occurs twice; each key may occur once")
-        result[to_nfc(key)] = twice if to_nfc(key) in result else _normalise_value(value)
+    for raw_key, raw_value in pairs:
+        key, value = to_nfc(raw_key), _normalise_value(raw_value)
+        if key in result:
+            value = _UnusableValue("the key occurs twice; each key may occur once")
+        if not _is_encodable(key):
+            key, value = _replace_surrogates(key), _UnusableValue(f"the key has {_SURROGATE}")
+        result[key] = value
     return result
+
+
+def _is_encodable(text: str) -> bool:
+    return text.isascii() or _replace_surrogates(text) == text
+
+
+def _replace_surrogates(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()
 
 
 def _normalise_value(value: Any) -> Any:
     if isinstance(value, list):
         return [_normalise_value(entry) for entry in value]
-    is_text = isinstance(value, str) and not isinstance(value, _UnusableValue)
-    return to_nfc(value) if is_text else value
+    if not isinstance(value, str) or isinstance(value, _UnusableValue):
+        return value
+    return to_nfc(value) if _is_encodable(value) else _UnusableValue(f"has {_SURROGATE}")
 
 
 def _check_published_result(

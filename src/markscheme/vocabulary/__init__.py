@@ -97,6 +97,7 @@ from markscheme.vocabulary.report import (
     TagGroup,
 )
 from markscheme.vocabulary.rubric import Axis, AxisSpec, ResponseFields, Rubric
+from markscheme.vocabulary.shortages import find_shortage, find_tight_limit
 from markscheme.vocabulary.transcript import (
     CALLS_NOT_SHOWN,
     MAIN_AGENT,
@@ -188,6 +189,8 @@ __all__ = [
     "dump_json",
     "encode_message",
     "exact_ratios",
+    "find_shortage",
+    "find_tight_limit",
     "format_amount",
     "format_decimal",
     "format_distinct",

@@ -9,7 +9,8 @@ MarkschemeError                exit code   when
     ├── StoreUnavailableError  2           not writable, locked, full, out of reach
     └── StoreInvalidError      3           damaged, not a store, or written by a newer markscheme
 
-Any other exception that escapes is a bug of markscheme and ends with exit code 70.
+An error behind which `find_shortage` sees a full disk or spent memory ends with exit code 4. Any
+other exception that escapes is a bug of markscheme and ends with exit code 70.
 """
 
 from __future__ import annotations

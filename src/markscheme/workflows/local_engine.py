@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from markscheme.read.answers import (
     DEFAULT_LIMITS,
+    AnswerBatch,
     FilePart,
     is_folder,
     list_answer_files,
     split_file,
 )
-from markscheme.vocabulary import Answer, Exam, Rubric
+from markscheme.vocabulary import Answer, Exam, RowError, Rubric, sentence
 
 if TYPE_CHECKING:
     import polars as pl
@@ -61,6 +62,8 @@ class LocalEngine:
         self.label = "the answers" if path is None else str(path)
         self._files = [] if path is None else list_answer_files(path)
         self.is_folder = path is not None and is_folder(path)
+        read = self._files or ([] if path is None or str(path) == "-" else [Path(path)])
+        self._states = {file: _read_file_state(file) for file in read}
         self._workers = self._choose_worker_count() if workers is None else workers
         self._pool: WorkerPool | None = None
         self._exit_stack = ExitStack()
@@ -99,16 +102,40 @@ class LocalEngine:
         return session.build_frames(progress(self.score_chunks(session), self.label))
 
     def score_chunks(self, session: ScoringSession) -> Iterator[ScoredChunk]:
-        """Yield the answers scored, in order."""
+        """Yield the answers scored, in order, and an error for each file that changed meanwhile."""
         if not self._files:
-            return session.score_answers(self._answers)
-        if self._pool is None:
-            return map(session.scorer.score, self._iter_parts())
-        return self._pool.score_parts(self._iter_parts(), session.scorer)
+            yield from session.score_answers(self._answers)
+        elif self._pool is None:
+            yield from map(session.scorer.score, self._iter_parts())
+        else:
+            yield from self._pool.score_parts(self._iter_parts(), session.scorer)
+        changes = AnswerBatch(errors=[_build_change_error(file) for file in self._find_changes()])
+        if changes.errors:
+            yield session.mark_batch(changes)
+
+    def _find_changes(self) -> list[Path]:
+        """Return the files that are not what they were before they were read."""
+        return [file for file, state in self._states.items() if _read_file_state(file) != state]
 
     def _iter_parts(self) -> Iterator[FilePart]:
         named = ((path, path.name if self.is_folder else None) for path in self._files)
         return chain.from_iterable(split_file(path, file=file) for path, file in named)
+
+
+def _read_file_state(file: Path) -> tuple[int, ...] | None:
+    """Return what changes when a file is written, cut or replaced; `None` if there is none."""
+    with suppress(OSError, ValueError):
+        state = file.stat()
+        return state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns
+    return None
+
+
+def _build_change_error(file: Path) -> RowError:
+    return RowError(
+        line=1,
+        reason=sentence("the file changed while it was read, so answers may be missing or old"),
+        file=file.name,
+    )
 
 
 def can_fork() -> bool:

@@ -8,6 +8,7 @@ polars is imported late: sinks are created before worker processes are forked (s
 
 from __future__ import annotations
 
+import errno
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
@@ -297,6 +298,7 @@ class _ParquetThread:
             raise self._error
 
     def _run(self) -> None:
+        from polars.exceptions import PanicException, PolarsError
         from polars.io.plugins import register_io_source
 
         try:
@@ -304,6 +306,10 @@ class _ParquetThread:
                 register_io_source(self._iter_frames, schema=self._schema).sink_parquet(
                     self._path, compression="lz4", statistics=False, row_group_size=_ROW_GROUP_SIZE
                 )
+        except (PolarsError, PanicException) as error:
+            # The rows are ours, so what polars cannot do is write them; it hides why.
+            self._error = OSError(errno.EIO, f"the Parquet writer failed: {error}")
+            self._error.__cause__ = error
         except BaseException as error:  # noqa: BLE001 - raised by `write` or `finish`
             self._error = error
         finally:

@@ -11,6 +11,12 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from markscheme.mark.axes.base import BaseAxis, quote_excerpt
+from markscheme.mark.axes.schema_limits import (
+    MAX_CHECKS,
+    REFERENCE_KEYS,
+    SchemaSize,
+    measure_depth,
+)
 from markscheme.vocabulary import Cell, Item, Reading, Response, join_messages, sentence
 
 if TYPE_CHECKING:
@@ -45,6 +51,9 @@ class JsonSchema(BaseAxis):
                 return
         if is_simple_schema(self.schema):
             return
+        if self._size.checks > MAX_CHECKS:
+            yield "schema", f"takes more than {MAX_CHECKS:,} checks even without any nesting"
+            return
         try:
             self._validator.is_valid({})
         except ValueError as error:
@@ -75,6 +84,10 @@ class JsonSchema(BaseAxis):
         return None
 
     @cached_property
+    def _size(self) -> SchemaSize:
+        return SchemaSize(self.schema)
+
+    @cached_property
     def _validator(self) -> jsonschema_rs.Validator:
         import jsonschema_rs
 
@@ -92,6 +105,15 @@ class JsonSchema(BaseAxis):
             )
         if response.document is None:
             return Cell.missed(sentence("the response is no JSON object: {why}", why=response.why))
+        most = None if is_simple_schema(self.schema) else self._size.max_depth
+        if most is not None and measure_depth(response.document) > most:
+            return Cell.failed(
+                sentence(
+                    "the object is nested deeper than {most} levels, the most for a schema that"
+                    " refers to itself in several alternatives",
+                    most=most,
+                )
+            )
         try:
             violations = [
                 _format_violation(error)
@@ -164,7 +186,7 @@ def _find_references(node: Any, path: str = "schema") -> Iterator[tuple[str, str
         here, value = pending.pop()
         if isinstance(value, Mapping):
             for key, inner in value.items():
-                if key in {"$ref", "$dynamicRef"} and isinstance(inner, str):
+                if key in REFERENCE_KEYS and isinstance(inner, str):
                     yield f"{here}.{key}", inner
                 pending.append((f"{here}.{key}", inner))
         elif isinstance(value, list | tuple):

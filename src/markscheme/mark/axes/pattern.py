@@ -16,6 +16,17 @@ from markscheme.mark.axes.base import (
 from markscheme.mark.normalise import STEPS
 from markscheme.vocabulary import Cell, Item, format_value, sentence
 
+# Time grows with the length of the text times the size of the compiled pattern, because the engine
+# gives up its fast automaton where that would be too large: `a{100}{100}` takes 23 s for 1 MB.
+_MAX_PATTERN_BYTES = 2**22
+_MAX_WORK = 2**35
+# A near miss tries the pattern once more for each step, so it gets an eighth of the work.
+_MAX_NEAR_MISS_WORK = 2**32
+_MIN_PATTERN_BYTES = 2**10
+# Longer texts are searched in a thread, so that Ctrl-C is heard meanwhile.
+_MAX_FOREGROUND_CHARACTERS = 50_000
+_SIGNAL_CHECK_SECONDS = 0.2
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PatternAxis(TextAxis):
@@ -51,6 +62,15 @@ class PatternAxis(TextAxis):
     def judge(self, text: str, item: Item) -> Cell:
         """Give the place of the match, or the step that would make it match."""
         pattern = item.expectations[self.expects] if self.pattern is None else self.pattern
+        work = _estimate_work(pattern, text)
+        if work > _MAX_WORK:
+            return Cell.failed(
+                sentence(
+                    "the text of {n} characters is too long for {pattern}",
+                    n=len(text),
+                    pattern=format_value(pattern),
+                )
+            )
         place = find_match(pattern, text)
         if place is not None:
             where = {"pattern": format_value(pattern), "place": place + 1}
@@ -58,18 +78,68 @@ class PatternAxis(TextAxis):
         reason = sentence(
             "{got} does not match {pattern}", got=quote_excerpt(text), pattern=format_value(pattern)
         )
-        for step in STEPS.values():
+        steps = STEPS.values() if work <= _MAX_NEAR_MISS_WORK else ()
+        for step in steps:
             if find_match(pattern, step.apply(text)) is not None:
                 return Cell.missed(describe_near_miss(reason, step), step.name)
         return Cell.missed(reason)
 
 
+def _estimate_work(pattern: str, text: str) -> int:
+    """Return the length of the text times the size of the pattern, where that may be too much."""
+    if len(text) * _MAX_PATTERN_BYTES <= _MAX_NEAR_MISS_WORK:
+        return 0
+    return len(text) * _measure_pattern(pattern)
+
+
 def find_match(pattern: str, text: str) -> int | None:
     """Return the character at which the pattern first matches the text, or `None`."""
+    if len(text) <= _MAX_FOREGROUND_CHARACTERS:
+        return _search_text(pattern, text)
+    from concurrent.futures import ThreadPoolExecutor
+    from concurrent.futures import TimeoutError as StillSearching
+
+    pool = ThreadPoolExecutor(max_workers=1)
+    try:
+        search = pool.submit(_search_text, pattern, text)
+        while True:
+            try:
+                return search.result(_SIGNAL_CHECK_SECONDS)
+            except StillSearching:
+                continue
+    finally:
+        pool.shutdown(wait=False)
+
+
+def _search_text(pattern: str, text: str) -> int | None:
     import polars as pl
 
     offset = pl.Series([text]).str.find(pattern, literal=False, strict=True).item()
     return None if offset is None else len(text.encode()[:offset].decode())
+
+
+@lru_cache(maxsize=4096)
+def _measure_pattern(pattern: str) -> int:
+    """Return the bytes of the compiled pattern, as a power of two; too many are `2**24`."""
+    size = _MIN_PATTERN_BYTES
+    while size <= _MAX_PATTERN_BYTES and not _fits_size(pattern, size):
+        size *= 2
+    return size
+
+
+def _fits_size(pattern: str, size: int) -> bool:
+    """Return whether a pattern compiles to at most so many bytes.
+
+    polars has no such limit, but the JSON Schema validator has, and the same engine.
+    """
+    import jsonschema_rs
+
+    options = jsonschema_rs.RegexOptions(size_limit=size)
+    try:
+        jsonschema_rs.validator_for({"pattern": pattern}, pattern_options=options)
+    except ValueError:
+        return False
+    return True
 
 
 @lru_cache(maxsize=4096)
@@ -85,4 +155,8 @@ def explain_refusal(pattern: str) -> str:
         why = messages[0] if messages else "it is too large or cannot be compiled"
         limits = "linear-time engine: no look-around, no back-references"
         return f"{format_value(pattern)} is refused: {why} ({limits})"
+    # The validator cannot tell a bad pattern from a large one, so polars is asked first.
+    if not _fits_size(pattern, _MAX_PATTERN_BYTES):
+        most = _MAX_PATTERN_BYTES // 2**20
+        return f"{format_value(pattern)} is refused: it compiles to more than {most} MB"
     return ""

@@ -3,7 +3,8 @@
 `sources` opens a source and `splits` cuts large files and folders into parts. `jsonl`, `csv` and
 `parquet` parse rows; `text` splits bytes into lines. `rows` defines which row is an answer, and
 `columns` checks many rows at once. `duplicates` rejects a second answer to the same attempt. `fast`
-reads lines of one program straight into columns. Everything ends as an `AnswerBatch` (`batch`).
+reads lines of one program straight into columns. `native_stderr` hides panics of libraries.
+Everything ends as an `AnswerBatch` (`batch`).
 Nothing here reads a rubric or judges an answer, and importing this package does not load polars.
 """
 
@@ -20,6 +21,7 @@ from markscheme.read.answers.csv import CsvRecord, CsvRecordReader
 from markscheme.read.answers.duplicates import AttemptRanges, SeenAttempts, reject_duplicates
 from markscheme.read.answers.fast import create_template_reader
 from markscheme.read.answers.jsonl import read_jsonl
+from markscheme.read.answers.native_stderr import hide_native_stderr
 from markscheme.read.answers.rows import (
     KnownItems,
     RefusedRow,
@@ -55,6 +57,7 @@ __all__ = [
     "count_part_lines",
     "create_template_reader",
     "get_measured_schema",
+    "hide_native_stderr",
     "is_folder",
     "list_answer_files",
     "parse_answer",

@@ -17,6 +17,7 @@ from markscheme.read.answers.batch import (
 )
 from markscheme.read.answers.columns import RawAnswerRows, add_rows, check_columns
 from markscheme.read.answers.duplicates import SeenAttempts
+from markscheme.read.answers.native_stderr import hide_native_stderr
 from markscheme.read.answers.rows import KnownItems
 from markscheme.read.answers.text import make_excerpt
 from markscheme.vocabulary import AnswersError, Problem
@@ -67,7 +68,8 @@ def read_parquet_slice(
 def _translate_parquet_errors(path: Path) -> Iterator[None]:
     """Turn errors of polars about a file into an `AnswersError` that names it."""
     try:
-        yield
+        with hide_native_stderr():
+            yield
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         message = f"this cannot be read as Parquet: {make_excerpt(str(error))}"
         raise AnswersError([Problem(file=str(path), line=1, field="", message=message)]) from error

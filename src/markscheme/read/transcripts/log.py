@@ -29,7 +29,6 @@ _SAMPLE_BYTES = 4 * 1024 * 1024
 _SQLITE_MAGIC, _ZIP_MAGIC, _ZSTD_MAGIC = b"SQLite format 3\0", b"PK\x03\x04", b"\x28\xb5\x2f\xfd"
 _UTF16_BOMS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _BUFFER_BYTES = 1 << 20
-_COMPRESSED_CHUNK_BYTES = 1 << 16
 # Lines of a server-sent event stream that carry no data.
 _EVENT_STREAM_PREFIXES = (b"event:", b"id:", b"retry:", b":")
 _JSON_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],]', re.DOTALL)
@@ -109,16 +108,27 @@ class Log:
 
     @contextmanager
     def open_stream(self) -> Iterator[BinaryIO]:
-        """Open the log as UTF-8, decompressed and without its byte order mark."""
+        """Open the log as UTF-8, decompressed and without its byte order mark.
+
+        Raises:
+            InputError: the file cannot be read, or unpacks to more than is allowed.
+        """
         try:
             with self.path.open("rb", buffering=_BUFFER_BYTES) as file:
-                yield self._decode_stream(file)
+                if self._head.startswith(_ZSTD_MAGIC):
+                    # Few logs are compressed, and the modules for it take time to load.
+                    from markscheme.read.transcripts.unpacking import ZstandardStream
+
+                    size = self.path.stat().st_size
+                    unpacked = ZstandardStream(file, size, self.build_error)
+                    yield io.BufferedReader(unpacked, _BUFFER_BYTES)
+                    self.truncated = self.truncated or unpacked.is_cut
+                else:
+                    yield self._decode_stream(file)
         except OSError as error:
-            raise self.build_error(f"cannot be read: {error.strerror or error}") from None
+            raise self.build_error(f"cannot be read: {error.strerror or error}") from error
 
     def _decode_stream(self, file: BinaryIO) -> BinaryIO:
-        if self._head.startswith(_ZSTD_MAGIC):
-            return io.BufferedReader(_ZstdStream(file, self))
         if self._head.startswith(_UTF16_BOMS):
             return io.BytesIO(file.read().decode("utf-16", "replace").encode())
         if self._head.startswith(codecs.BOM_UTF8):
@@ -243,42 +253,6 @@ class Log:
                 yield record
             else:
                 self.skipped += 1
-
-
-class _ZstdStream(io.RawIOBase):
-    """A zstandard file, decompressed while it is read. It ends where the file is damaged or cut."""
-
-    def __init__(self, file: BinaryIO, log: Log) -> None:
-        from zstandard import ZstdDecompressor, ZstdError
-
-        self._file = file
-        self._new_decompressor = ZstdDecompressor().decompressobj
-        self._decompressor = self._new_decompressor()
-        self._zstd_error = ZstdError
-        self._log = log
-        self._buffer = b""
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any, /) -> int:
-        while not self._buffer:
-            # A file may hold several frames: the next one begins with the unused bytes.
-            packed = self._decompressor.unused_data if self._decompressor.eof else b""
-            if self._decompressor.eof:
-                self._decompressor = self._new_decompressor()
-            packed = packed or self._file.read(_COMPRESSED_CHUNK_BYTES)
-            if not packed:
-                return 0
-            try:
-                self._buffer = self._decompressor.decompress(packed)
-            except self._zstd_error:
-                self._log.truncated = True
-                return 0
-            self._log.truncated = not self._decompressor.eof
-        chunk, self._buffer = self._buffer[: len(buffer)], self._buffer[len(buffer) :]
-        buffer[: len(chunk)] = chunk
-        return len(chunk)
 
 
 def _parse_line(raw: bytes) -> Any:

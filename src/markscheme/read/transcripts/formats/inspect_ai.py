@@ -27,7 +27,7 @@ from markscheme.read.transcripts.log import Log, LogFormat
 from markscheme.vocabulary import MAIN_AGENT, CallStatus, Tokens, Transcript
 
 if TYPE_CHECKING:
-    import zipfile
+    from markscheme.read.transcripts.unpacking import ZipArchive
 
 FORMAT_NAME = "inspect"
 _ATTACHMENT_PREFIX = "attachment://"
@@ -47,15 +47,13 @@ _SAMPLE_FIELDS = split_words(
     "model_fallbacks invalidation message_pool transcript"
 )
 _MESSAGE_FIELDS = ("content", "tool_calls", "metadata")
-_ZSTANDARD_METHOD = 93
-_LOCAL_HEADER_BYTES = 30
-_MAX_MEMBER_BYTES = 2**31
 
 
 def can_read_log(log: Log) -> bool:
     """Return whether the log is the document of an evaluation, or an archive of samples."""
     if log.is_archive:
-        return any(name.startswith(("samples/", "_journal/")) for name in ZipArchive(log).names)
+        with _open_archive(log) as archive:
+            return any(name.startswith(("samples/", "_journal/")) for name in archive.names)
     document = to_object(log.document)
     return isinstance(document.get("eval"), dict) and ("samples" in document or "plan" in document)
 
@@ -79,7 +77,21 @@ def read_log(log: Log) -> list[Transcript]:
 
 
 def _read_archive(log: Log) -> list[Transcript]:
-    archive = ZipArchive(log)
+    with _open_archive(log) as archive:
+        transcripts = _read_samples(archive, log)
+    if not transcripts:
+        raise log.build_error("this archive of Inspect holds no samples that can be read")
+    return transcripts
+
+
+def _open_archive(log: Log) -> ZipArchive:
+    # Few logs are archives, and the modules for them take time to load.
+    from markscheme.read.transcripts.unpacking import ZipArchive
+
+    return ZipArchive(log.path, log.build_error)
+
+
+def _read_samples(archive: ZipArchive, log: Log) -> list[Transcript]:
     header = to_object(parse_json(archive.read_text("header.json")))
     gap = _describe_status_gap(header) if header else "the run was not finished: there is no header"
     names = [n for n in archive.names if n.startswith("samples/") and n.endswith(".json")]
@@ -90,8 +102,6 @@ def _read_archive(log: Log) -> list[Transcript]:
             transcripts.append(_build_sample_transcript(sample, gap, log))
         else:
             log.skipped += 1
-    if not transcripts:
-        raise log.build_error("this archive of Inspect holds no samples that can be read")
     return transcripts
 
 
@@ -366,68 +376,6 @@ def _parse_usage(usage: JsonObject) -> Tokens:
         output=output,
         reasoning=parse_count(usage.get("reasoning_tokens")),
     )
-
-
-class ZipArchive:
-    """The members of a ZIP archive, by name.
-
-    Members may be compressed with zstandard, which the standard library reads only from Python 3.14
-    on. The modules for archives are imported late: few logs are archives.
-    """
-
-    def __init__(self, log: Log) -> None:
-        import zipfile
-
-        self._log = log
-        try:
-            with zipfile.ZipFile(log.path) as archive:
-                self._members = {member.filename: member for member in archive.infolist()}
-        except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
-            raise log.build_error(f"cannot be read as an archive: {error}") from None
-
-    @property
-    def names(self) -> list[str]:
-        """The names of the members."""
-        return list(self._members)
-
-    def read_text(self, name: str) -> str | None:
-        """Return a member as text; `None` if it is missing, too large or damaged."""
-        import struct
-        import zipfile
-        import zlib
-
-        member = self._members.get(name)
-        if member is None or member.file_size > _MAX_MEMBER_BYTES:
-            return None
-        try:
-            if member.compress_type == _ZSTANDARD_METHOD:
-                content = self._read_zstandard_member(member)
-            else:
-                with zipfile.ZipFile(self._log.path) as archive:
-                    content = archive.read(member)
-        except (zipfile.BadZipFile, zlib.error, OSError, ValueError, EOFError, struct.error):
-            return None
-        # An unknown compression method, or an encrypted member.
-        except (NotImplementedError, RuntimeError):
-            return None
-        return None if content is None else content.decode("utf-8", "replace")
-
-    def _read_zstandard_member(self, member: zipfile.ZipInfo) -> bytes | None:
-        import struct
-
-        from zstandard import ZstdDecompressor, ZstdError
-
-        # The data begins after the local header and two fields of variable length.
-        with self._log.path.open("rb") as file:
-            file.seek(member.header_offset)
-            head = file.read(_LOCAL_HEADER_BYTES)
-            name_length, extra_length = struct.unpack("<HH", head[26:30])
-            file.seek(member.header_offset + _LOCAL_HEADER_BYTES + name_length + extra_length)
-            packed = file.read(member.compress_size)
-        try:
-            return ZstdDecompressor().decompress(packed, max_output_size=member.file_size or 1)
-        except ZstdError:
-            return None
 
 
 FORMAT = LogFormat(

@@ -1,0 +1,360 @@
+"""Try hostile inputs against every command: no traceback, no bug, no verdict on what is damaged.
+
+    python scripts/try_hostile_inputs.py                  # all kinds, a quarter of an hour
+    python scripts/try_hostile_inputs.py --only results --count 500 --seed 7
+
+Thousands of mutated documents, answer files, logs, result and rating files and stores go through
+the command line in one process for each kind; archives that unpack to gigabytes, limits of the
+shell, full disks, closed pipes and special files go through processes of their own. Every case must
+end within ten seconds and one gigabyte, with an exit code that its command may give on bad input:
+never 70, and 1 only where something was judged. Prints how many cases ended in which way.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import resource
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from contextlib import closing, redirect_stderr, redirect_stdout, suppress
+from copy import deepcopy
+from dataclasses import dataclass
+from io import BytesIO, TextIOWrapper
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fuzz_lint import DOCUMENTS, mutate_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+ROOT = Path(__file__).parent.parent
+MAX_SECONDS = 10.0
+MAX_KILOBYTES = 1_000_000
+BUG, FAILED = 70, 1
+_ODD_VALUES: tuple[Any, ...] = (
+    *(None, True, -1, 0, 10**400, 1e308, "", "\ud800", "e\u0301", "\x1b[31m", [], {}, [[]]),
+    *("::error::x\ny", "=1+1", {"a": {"b": []}}, "a" * 10_000, "NaN", "2026-13-45T99:99:99Z"),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ending:
+    """How one case ended. `verdict` says that the command judged something."""
+
+    words: list[str]
+    code: int
+    output: str
+    seconds: float
+
+    @property
+    def fault(self) -> str | None:
+        """Return what is wrong with this ending, or `None`."""
+        if "Traceback" in self.output or "panicked" in self.output:
+            return "traceback"
+        if self.code == BUG:
+            return "exit 70"
+        if self.code == FAILED and self.words[0] not in _JUDGING_COMMANDS:
+            return "exit 1 without a verdict"
+        return "too slow" if self.seconds > MAX_SECONDS else None
+
+
+_JUDGING_COMMANDS = ("lint", "gate", "verify", "compare", "audit")
+
+
+def run_in_process(words: list[str]) -> Ending:
+    """Run the command line in this process."""
+    from markscheme.cli.main import _run_command
+    from markscheme.cli.process import SignalHandlers
+
+    sys.argv = ["markscheme", *words]
+    stdout, stderr = TextIOWrapper(BytesIO(), "utf-8"), TextIOWrapper(BytesIO(), "utf-8")
+    begun = time.monotonic()
+    with redirect_stdout(stdout), redirect_stderr(stderr):
+        code = _run_command(SignalHandlers())
+    seconds = time.monotonic() - begun
+    stderr.flush()
+    output = stderr.buffer.getvalue().decode()  # type: ignore[attr-defined]
+    return Ending(words=words, code=code, output=output, seconds=seconds)
+
+
+def mutate_json(text: str, rng: random.Random) -> str:
+    """Return a JSON text in which a few values were replaced, deleted or repeated."""
+    try:
+        document = json.loads(text)
+    except ValueError:
+        return mutate_text(text, rng)
+    for _ in range(rng.randint(1, 3)):
+        _mutate_value(document, rng)
+    return json.dumps(document)
+
+
+def _mutate_value(document: Any, rng: random.Random) -> None:
+    node = document
+    for _ in range(rng.randint(0, 6)):
+        inside = [
+            value
+            for value in (node.values() if isinstance(node, dict) else node)
+            if isinstance(value, (dict, list)) and value
+        ]
+        if not inside:
+            break
+        node = rng.choice(inside)
+    if not isinstance(node, (dict, list)) or not node:
+        return
+    key: Any = rng.choice(list(node)) if isinstance(node, dict) else rng.randrange(len(node))
+    if rng.random() < 0.25:
+        del node[key]
+    else:
+        node[key] = deepcopy(rng.choice(_ODD_VALUES))
+
+
+def mutate_bytes(content: bytes, rng: random.Random) -> bytes:
+    """Return bytes after a few random changes."""
+    data = bytearray(content)
+    for _ in range(rng.choice((1, 2, 5, 20))):
+        if data:
+            data[rng.randrange(len(data))] = rng.randrange(256)
+    return bytes(data[: rng.randrange(len(data) + 1)] if rng.random() < 0.2 else data)
+
+
+def mutate_lines(text: str, rng: random.Random) -> str:
+    """Return JSON lines of which one was mutated, or a text mutated as such."""
+    lines = text.splitlines()
+    if rng.random() < 0.3 or not lines:
+        return mutate_text(text, rng)
+    at = rng.randrange(len(lines))
+    lines[at] = mutate_json(lines[at], rng)
+    return "\n".join(lines)
+
+
+def _write(path: Path, content: str | bytes) -> str:
+    data = content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass")
+    path.write_bytes(data)
+    return str(path)
+
+
+def list_documents(folder: Path, rng: random.Random) -> Iterator[list[str]]:
+    """Lint and use mutated documents."""
+    texts = [path.read_text("utf-8") for path in DOCUMENTS]
+    while True:
+        document = _write(folder / "document.yaml", mutate_text(rng.choice(texts), rng))
+        answers = _write(folder / "answers.jsonl", '{"item": "c-01", "output": "Paris."}\n')
+        yield rng.choice(
+            (
+                ["lint", document],
+                ["lint", document, "--format", "json"],
+                ["score", "-r", document, "-e", "capstone", "-a", answers, "--no-store"],
+                ["score", "-r", "tutor-capstone", "-e", document, "-a", answers, "--no-store"],
+            )
+        )
+
+
+def list_answers(folder: Path, rng: random.Random) -> Iterator[list[str]]:
+    """Score mutated answer files of all formats."""
+    import polars as pl
+
+    rows = [
+        {
+            "item": f"e-39-{n:02d}",
+            "subject": "s",
+            "attempt": 1,
+            "latency_ms": 12.5,
+            "output": json.dumps({"correction": "Ate.", "spanish_gloss": "Comió", "n": n}),
+        }
+        for n in range(1, 40)
+    ]
+    lines = "".join(json.dumps(row) + "\n" for row in rows)
+    pl.DataFrame(rows).write_parquet(folder / "whole.parquet")
+    pl.DataFrame(rows).write_csv(folder / "whole.csv")
+    parquet = (folder / "whole.parquet").read_bytes()
+    table = (folder / "whole.csv").read_text("utf-8")
+    while True:
+        kind = rng.randrange(4)
+        if kind == 0:
+            path = _write(folder / "answers.parquet", mutate_bytes(parquet, rng))
+        elif kind == 1:
+            path = _write(folder / "answers.csv", mutate_text(table, rng))
+        elif kind == 2:
+            path = _write(folder / "answers.jsonl", mutate_bytes(lines.encode(), rng))
+        else:
+            path = _write(folder / "answers.jsonl", mutate_lines(lines, rng))
+        words = ["score", "-r", "tutor-capstone", "-e", "capstone", "-a", path, "--no-store"]
+        yield [*words, *rng.choice(((), ("--format", "json"), ("-o", str(folder / "out.csv"))))]
+
+
+def list_logs(folder: Path, rng: random.Random) -> Iterator[list[str]]:
+    """Read mutated logs of every format that the tests have."""
+    logs = [path for path in sorted((ROOT / "tests/logs").rglob("*")) if path.is_file()]
+    while True:
+        path = rng.choice(logs)
+        content = path.read_bytes()
+        if path.suffix in {".json", ".jsonl", ".ndjson"} and rng.random() < 0.7:
+            text = content.decode("utf-8", "replace")
+            change = mutate_lines if path.suffix != ".json" else mutate_json
+            content = change(text, rng).encode("utf-8", "surrogatepass")
+        else:
+            content = mutate_bytes(content, rng)
+        yield ["transcript", _write(folder / path.name, content), "--format", "json"]
+
+
+def list_results(folder: Path, rng: random.Random) -> Iterator[list[str]]:
+    """Show, report, verify and judge mutated result files."""
+    whole = folder / "whole.json"
+    answers = str(ROOT / "src/markscheme/builtin/examples/tutor.jsonl")
+    exams = ["-e", "capstone", "-e", "capstone-extra", "-e", "regression"]
+    words = ["score", "-r", "tutor-capstone", *exams, "-a", answers, "--no-store"]
+    run_in_process([*words, "-o", str(whole)])
+    document = json.loads(whole.read_text("utf-8"))
+    document["items"] = document["items"][:12]
+    cut = json.dumps(document)
+    texts = [whole.read_text("utf-8"), *[cut] * 9]
+    while True:
+        path = _write(folder / "result.json", mutate_json(rng.choice(texts), rng))
+        yield rng.choice(
+            (
+                ["gate", path, "-r", "tutor-capstone"],
+                ["gate", path, "--format", "json"],
+                ["gate", path, "--junit", str(folder / "junit.xml")],
+                ["verify", path],
+                ["report", path, "-o", str(folder / "page.md")],
+                ["report", path, "-o", str(folder / "page.xml")],
+                ["report", path, "-o", str(folder / "page.html")],
+                ["show", path],
+            )
+        )
+
+
+def list_ratings(folder: Path, rng: random.Random) -> Iterator[list[str]]:
+    """Compare with mutated files of ratings."""
+    texts = [path.read_text("utf-8") for path in sorted((ROOT / "docs/examples").glob("*.csv"))]
+    while True:
+        text = rng.choice(texts)
+        if rng.random() < 0.5:
+            header, *lines = text.splitlines()
+            names = header.split(",")
+            rows = [dict(zip(names, line.split(","), strict=False)) for line in lines]
+            path = folder / "ratings.jsonl"
+            changed = "\n".join(json.dumps(row) for row in rows)
+            _write(path, mutate_lines(changed, rng))
+        else:
+            path = folder / "ratings.csv"
+            _write(path, mutate_text(text, rng))
+        words = ["compare", "-r", "context-agent", "-e", "context-queries", "-b", "big"]
+        yield [*words, "-c", "small", "--ratings", str(path), "--format", "json"]
+
+
+def list_stores(folder: Path, rng: random.Random) -> Iterator[list[str]]:
+    """Read stores whose bytes or values were changed."""
+    whole = folder / "whole.db"
+    run_in_process(["demo", "--flawed", "--no-report", "--store", str(whole)])
+    run_in_process(["demo", "--no-report", "--store", str(whole)])
+    bad = _write(folder / "bad.jsonl", '{"item": "e-39-01", "output": "Ate."}\n{\nno\n[]\n')
+    words = ["score", "-r", "tutor-capstone", "-e", "capstone", "-a", bad]
+    run_in_process([*words, "--store", str(whole)])
+    content = whole.read_bytes()
+    with closing(sqlite3.connect(whole)) as database:
+        tables = {
+            name: [row[1] for row in database.execute(f"PRAGMA table_info({name})")]
+            for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        }
+    while True:
+        path = folder / "store.db"
+        for extra in folder.glob("store.db*"):
+            extra.unlink()
+        if rng.random() < 0.4:
+            _write(path, mutate_bytes(content, rng))
+        else:
+            _write(path, content)
+            _change_store_value(path, tables, rng)
+        store = ["--store", str(path)]
+        yield rng.choice(
+            (
+                ["runs", *store],
+                ["show", "latest", *store],
+                ["show", "latest", "--format", "json", *store],
+                ["gate", "latest", *store],
+                ["report", "latest", "-o", str(folder / "page.html"), *store],
+                ["report", "latest", "-o", str(folder / "page.md"), *store],
+                ["baseline", "show", *store],
+                ["recalibrate", "-r", "tutor-capstone", *store],
+                ["demo", "--no-report", *store],
+            )
+        )
+
+
+def _change_store_value(path: Path, tables: dict[str, list[str]], rng: random.Random) -> None:
+    table = rng.choice(list(tables))
+    column = rng.choice(tables[table])
+    value = rng.choice((None, "", -1, 10**15, b"\xff", "{}", "[]", "null", '{"a": 1}', "\x1b[31m"))
+    with closing(sqlite3.connect(path)) as database, suppress(sqlite3.Error), database:
+        if rng.random() < 0.3:
+            database.execute(f"DELETE FROM {table} WHERE abs(random()) % 2 = 0")  # noqa: S608
+            return
+        old = database.execute(f'SELECT "{column}" FROM {table} LIMIT 1').fetchone()  # noqa: S608
+        if old and isinstance(old[0], str) and old[0][:1] in "{[" and rng.random() < 0.7:
+            value = mutate_json(old[0], rng)
+        database.execute(f'UPDATE {table} SET "{column}" = ?', [value])  # noqa: S608
+
+
+KINDS: dict[str, tuple[int, Callable[[Path, random.Random], Iterator[list[str]]]]] = {
+    "documents": (5000, list_documents),
+    "answers": (4000, list_answers),
+    "logs": (3000, list_logs),
+    "results": (2000, list_results),
+    "ratings": (2000, list_ratings),
+    "stores": (1200, list_stores),
+}
+
+
+def try_kind(kind: str, count: int, seed: int) -> int:
+    """Try the cases of one kind; print the counts and every fault, and return the faults."""
+    cases = KINDS[kind][1]
+    codes: Counter[int] = Counter()
+    faults, slowest = 0, 0.0
+    with tempfile.TemporaryDirectory() as name:
+        for at, words in zip(range(count), cases(Path(name), random.Random(seed)), strict=False):  # noqa: S311
+            ending = run_in_process(words)
+            codes[ending.code] += 1
+            slowest = max(slowest, ending.seconds)
+            if ending.fault is not None:
+                faults += 1
+                print(f"{kind} {at}: {ending.fault}: {' '.join(words)}\n{ending.output[-2000:]}")
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    counts = ", ".join(f"exit {code}: {codes[code]:,}" for code in sorted(codes))
+    print(
+        f"{kind}: {sum(codes.values()):,} cases, {counts}; slowest {slowest:.1f} s,"
+        f" peak {peak // 1000:,} MB, {faults} faults",
+        flush=True,
+    )
+    return faults + (peak > MAX_KILOBYTES)
+
+
+def main() -> int:
+    """Try every kind in a process of its own; return 1 if there was a fault."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--only", choices=KINDS)
+    parser.add_argument("--count", type=int)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    if options.only:
+        count = options.count or KINDS[options.only][0]
+        return int(try_kind(options.only, count, options.seed) > 0)
+    faults = 0
+    for kind, (count, _) in KINDS.items():
+        words = ["--only", kind, "--count", str(options.count or count)]
+        done = subprocess.run(  # noqa: S603 - our own script
+            [sys.executable, __file__, *words, "--seed", str(options.seed)], check=False
+        )
+        faults += done.returncode != 0
+    return int(faults > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

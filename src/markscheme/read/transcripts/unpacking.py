@@ -1,0 +1,181 @@
+"""Unpack compressed logs within limits: a small file may claim to hold gigabytes.
+
+A compressed log may unpack to 100 times its size, or to 16 MB if that is more. Agents' logs shrink
+to a tenth or a twentieth, so what exceeds the limit is no log, and it is refused before it takes
+memory or time.
+"""
+
+from __future__ import annotations
+
+import io
+import struct
+import zipfile
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, BinaryIO, Self
+
+from markscheme.vocabulary import InputError
+
+_MAX_RATIO = 100
+_MIN_ALLOWANCE = 16 * 1024**2
+_MAX_MEMBERS = 100_000
+_ZSTANDARD_METHOD = 93
+_LOCAL_HEADER_BYTES = 30
+# A block of zstandard of 4 bytes unpacks to 128 kB, so a piece of this size to at most 32 MB.
+_PACKED_PIECE_BYTES = 1024
+_MAX_WINDOW_BYTES = 2**27
+
+BuildError = Callable[[str], InputError]
+
+
+def compute_allowance(packed_bytes: int) -> int:
+    """Return how many bytes a compressed file of this size may unpack to."""
+    return max(_MIN_ALLOWANCE, _MAX_RATIO * packed_bytes)
+
+
+def _refuse_size(build_error: BuildError, allowance: int) -> InputError:
+    return build_error(
+        f"unpacks to more than {allowance // 1024**2} MB; a compressed log may unpack to "
+        f"{_MAX_RATIO} times its size, or to {_MIN_ALLOWANCE // 1024**2} MB if that is more"
+    )
+
+
+class ZstandardStream(io.RawIOBase):
+    """A zstandard file, unpacked while it is read. It ends where the file is damaged or cut.
+
+    `is_cut` says whether the file ends in the middle of a frame.
+    """
+
+    def __init__(self, file: BinaryIO, size: int, build_error: BuildError) -> None:
+        from zstandard import ZstdDecompressor, ZstdError
+
+        self.is_cut = False
+        self._file = file
+        self._create_decompressor = ZstdDecompressor(
+            max_window_size=_MAX_WINDOW_BYTES
+        ).decompressobj
+        self._decompressor = self._create_decompressor()
+        self._zstd_error = ZstdError
+        self._build_error = build_error
+        self._allowance = compute_allowance(size)
+        self._unpacked_bytes = 0
+        self._pending = b""
+        self._piece = memoryview(b"")
+
+    def readable(self) -> bool:
+        """Return true: the stream can be read."""
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        """Fill the buffer as far as the next piece goes."""
+        while not self._piece:
+            packed = self._read_packed()
+            if not packed:
+                return 0
+            try:
+                unpacked = self._decompressor.decompress(packed)
+            except self._zstd_error:
+                self.is_cut = True
+                return 0
+            self.is_cut = not self._decompressor.eof
+            self._unpacked_bytes += len(unpacked)
+            if self._unpacked_bytes > self._allowance:
+                raise _refuse_size(self._build_error, self._allowance)
+            self._piece = memoryview(unpacked)
+        count = min(len(buffer), len(self._piece))
+        buffer[:count] = self._piece[:count]
+        self._piece = self._piece[count:]
+        return count
+
+    def _read_packed(self) -> bytes:
+        """Return the next bytes to unpack; the next frame begins with those that were left over."""
+        rest = b""
+        if self._decompressor.eof:
+            rest = self._decompressor.unused_data
+            self._decompressor = self._create_decompressor()
+        if rest or not self._pending:
+            self._pending = rest + self._pending or self._file.read(1 << 16)
+        packed = self._pending[:_PACKED_PIECE_BYTES]
+        self._pending = self._pending[_PACKED_PIECE_BYTES:]
+        return packed
+
+
+class ZipArchive:
+    """The members of a ZIP archive, by name; use it in a `with` block.
+
+    Members may be compressed with zstandard, which the standard library reads only from Python 3.14
+    on.
+
+    Raises:
+        InputError: the archive is damaged, or its members unpack to more than is allowed.
+    """
+
+    def __init__(self, path: Path, build_error: BuildError) -> None:
+        self._path = path
+        try:
+            self._archive = zipfile.ZipFile(path)
+        except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
+            raise build_error(f"cannot be read as an archive: {error}") from error
+        self._members = {member.filename: member for member in self._archive.infolist()}
+        self._check_limits(build_error)
+
+    def _check_limits(self, build_error: BuildError) -> None:
+        # Nothing unpacks to more than its stated size: `read_text` stops there.
+        allowance = compute_allowance(self._path.stat().st_size)
+        count = len(self._archive.infolist())
+        if count > _MAX_MEMBERS:
+            raise build_error(f"holds {count:,} files; at most {_MAX_MEMBERS:,} are read")
+        if sum(member.file_size for member in self._archive.infolist()) > allowance:
+            raise _refuse_size(build_error, allowance)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._archive.close()
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the members."""
+        return list(self._members)
+
+    def read_text(self, name: str) -> str | None:
+        """Return a member as text; `None` if it is missing or damaged."""
+        member = self._members.get(name)
+        if member is None:
+            return None
+        try:
+            if member.compress_type == _ZSTANDARD_METHOD:
+                content = self._read_zstandard_member(member)
+            else:
+                content = self._archive.read(member)
+        except (zipfile.BadZipFile, zlib.error, OSError, ValueError, EOFError, struct.error):
+            return None
+        # An unknown compression method, or an encrypted member.
+        except (NotImplementedError, RuntimeError):
+            return None
+        return None if content is None else content.decode("utf-8", "replace")
+
+    def _read_zstandard_member(self, member: zipfile.ZipInfo) -> bytes | None:
+        from zstandard import (
+            ZstdDecompressor,
+            ZstdError,
+            get_frame_parameters,
+        )
+
+        # The data begins after the local header and two fields of variable length.
+        with self._path.open("rb") as file:
+            file.seek(member.header_offset)
+            head = file.read(_LOCAL_HEADER_BYTES)
+            name_length, extra_length = struct.unpack("<HH", head[26:30])
+            file.seek(member.header_offset + _LOCAL_HEADER_BYTES + name_length + extra_length)
+            packed = file.read(member.compress_size)
+        try:
+            # The library allocates what the frame claims, whatever the most is that it may return.
+            if get_frame_parameters(packed).content_size not in {member.file_size, 2**64 - 1}:
+                return None
+            decompressor = ZstdDecompressor(max_window_size=_MAX_WINDOW_BYTES)
+            return decompressor.decompress(packed, max_output_size=member.file_size or 1)
+        except ZstdError:
+            return None
