@@ -113,7 +113,8 @@ _ENGLISH = (
     ),
     (
         rf"(?:i |we )?(?:did not|didn't|didn’t|could not|couldn't|couldn’t) "
-        rf"(?:find|retrieve|locate) (?:anything|any {_THING}|any)(?: relevant| useful)?{_WHERE}{{0,2}}"
+        rf"(?:find|retrieve|locate) (?:anything|any {_THING}|any)(?: relevant| useful)?"
+        rf"{_WHERE}{{0,2}}"
     ),
     (
         rf"(?:i |we )?(?:did not|didn't|didn’t) (?:dispatch|launch|use|start|need|spawn) "
