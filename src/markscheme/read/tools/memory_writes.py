@@ -14,8 +14,8 @@ from markscheme.read.json_fields import split_words
 _STEMS = ("memor", "mem0", "graphiti", "claude-mem", "claude_mem")
 _VERBS = split_words(
     "add append archive capture clear commit compact create delete edit forget import ingest "
-    "insert merge persist prune purge put record remember remove rename replace reset save set store "
-    "str_replace update upsert write"
+    "insert merge persist prune purge put record remember remove rename replace reset save set "
+    "store str_replace update upsert write"
 )
 # Verbs that are nouns too: `memory_store_search` reads from a store.
 _NOUNS = ("archive", "import", "put", "record", "set", "store")
