@@ -305,27 +305,15 @@ def test_items_nested_without_end_are_read() -> None:
     assert cell(text).value == 0
 
 
+PARTS = [
+    *("<memory>", "</memory>", "## Memory", "- **Memory**", "- one", "  - src/a.py:1", "```"),
+    *("| a | b |", "|---|---|", "Prose.", "Key files:", "", "---", "Memory: x", "a) one"),
+]
+
+
 @given(
     st.lists(
-        st.sampled_from(
-            [
-                "<memory>",
-                "</memory>",
-                "## Memory",
-                "- **Memory**",
-                "- one",
-                "  - src/a.py:1",
-                "```",
-                "| a | b |",
-                "|---|---|",
-                "Prose.",
-                "Key files:",
-                "",
-                "---",
-                "Memory: x",
-                "a) one",
-            ]
-        ),
+        st.sampled_from(PARTS),
         max_size=14,
     )
 )
