@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from markscheme.mark.axes.pattern import find_match
+from markscheme.mark.axes import find_match
 from markscheme.read.json_fields import split_words
 
 # In a section about memory, a Markdown file without a folder is a memory, unless it is one of the

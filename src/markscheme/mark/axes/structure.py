@@ -11,7 +11,7 @@ from markscheme.mark.axes.pattern import explain_refusal
 from markscheme.vocabulary import Cell, Item, sentence
 
 if TYPE_CHECKING:
-    from markscheme.mark.headings import OutlineEntry
+    from markscheme.mark.entries import OutlineEntry
 
 _MAX_SHOWN_FINDINGS = 5
 _MEMORY = "memor"

@@ -374,7 +374,7 @@ def _generate_order_mutants(rubric: Rubric, spec: AxisSpec) -> Iterator[Mutant]:
         for family in axis.later_families:
             change = ("", f"`{family}` must come before `{axis.first}`")
             changed = replace(axis, first=family, then=axis.first)
-        yield _build_mutant(rubric, spec, MutantKind.ORDER, change, changed)
+            yield _build_mutant(rubric, spec, MutantKind.ORDER, change, changed)
 
 
 _SHARE_METRICS = frozenset({"score", "axis", "passed"})
