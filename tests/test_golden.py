@@ -15,7 +15,7 @@ import pytest
 from markscheme import load_exam, load_rubric, score
 
 FOLDER = Path(__file__).parent / "golden"
-CASES = sorted(path.parent.name for path in FOLDER.glob("*/exam.yaml"))
+CASES = sorted(path.parent.name for path in FOLDER.glob("*/expected.json"))
 
 
 def document(case: str) -> str:

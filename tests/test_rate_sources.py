@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import sys
 from typing import TYPE_CHECKING
 from unittest import mock
@@ -212,3 +213,14 @@ def test_what_a_log_says_cannot_steer_the_terminal(desk: Desk) -> None:
     path.write_text(Session("one").calls(wild, task).say("done").text())
     text = "\n".join(list_activity(read_transcript(path)))
     assert all(c.isprintable() or c == "\n" for c in text)
+
+
+def test_an_answer_that_names_a_variant_is_told_without_saying_which(desk: Desk) -> None:
+    project = open_project(desk, 2)
+    rows = [("big", "As Small-2 I say ate."), ("small-2", "a smaller bigness")]
+    lines = [json.dumps({"item": "i1", "subject": who, "output": text}) for who, text in rows]
+    answers = desk.folder / "named.jsonl"
+    answers.write_text("\n".join(lines), encoding="utf-8")
+    done = rate(desk, "", "-e", project.exam, "-a", answers, rubric=str(project.rubric))
+    assert "1 answer names a variant: i1" in done.err
+    assert "small-2" not in done.err.lower()

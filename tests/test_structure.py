@@ -81,12 +81,31 @@ STYLES = [
     "<details><summary><strong>{}</strong></summary>",
     "\ufeff## {}",
     "##\u00a0{}",
+    "- **{}**",
+    "* **{}:**",
+    "- <b>{}</b>",
+    "- ## {}",
+    "1. ## {}",
+    "1.1. {}",
+    "Section 1: {}",
+    "**{}** - with text behind it",
+    "**{}.** With text behind it",
+    "**{} (2 entries)**",
+    "**{}** (2 entries)",
+    ":brain: **{}**",
+    "▶ {}",
+    "\\section{{}}",
+    "<{}>\ntext\n</{}>",
+    "<{}_findings>\ntext\n</{}_findings>",
+    '<section name="{}">\ntext\n</section>',
+    "- **{}**: with text behind it",
+    "1. **{}:** with text behind it",
 ]
 
 
 @pytest.mark.parametrize("style", STYLES)
 def test_a_heading_is_found_in_any_style(style: str) -> None:
-    text = "\n\n".join(f"{style.format(name)}\n\nSome text." for name in SIX)
+    text = "\n\n".join(f"{style.replace('{}', name)}\n\nSome text." for name in SIX)
     assert passes(Sections(sections=SIX), text), cell(Sections(sections=SIX), text).reason
 
 
@@ -97,6 +116,12 @@ def test_a_heading_is_found_in_any_style(style: str) -> None:
         "Here is what is in memory:",
         "- Memory",
         "- **Memory**: nothing",
+        "- **Memory leaks in every one of the loaders**",
+        "<memory>",
+        "`<memory>` and `</memory>`",
+        "It is in <memory>\nhere\n</memory>",
+        "```xml\n<memory>\n</memory>\n```",
+        "#1234 says it: memory",
         "    # Memory",
         "| Memory | x |",
         "memory",
@@ -311,7 +336,6 @@ def test_the_findings_that_cite_nothing_are_quoted() -> None:
         "-",
         "- —",
         "None found.",
-        "Prose without a source.",
         "```\n- quoted\n```",
         "| a | b |\n|---|---|\n| x | src/a.py:1 |",
         "| a | b |\n|:--|--:|\n| None | |",
@@ -344,12 +368,14 @@ def test_what_is_covered_or_no_finding(inside: str) -> None:
         ("### Deeper\n- one", '"one"'),
         ("**Deeper**\n- one", '"one"'),
         ("- one\n\nsrc/a.py:1", '"one"'),
+        ("src/a.py:1 loads.\n\nIt is slow.", '"It is slow."'),
         ("1. **Loader**: loads\n2. **Cache**: src/c.py:3", '"**Loader**: loads"'),
         ("1. **Memory use**: grows\n2. src/c.py:3", '"**Memory use**: grows"'),
         ("**Note:** see\n- one", '"one"'),
         ("Key files:\n- one", '"one"'),
         ("x | y\n--- | ---\none | two", '"one | two"'),
         ("Text.\n---\n- one", '"one"'),
+        ("Prose without a source.", '"Prose without a source."'),
         ("- No test covers the path where the loader meets a file that is not there", '"No test'),
     ],
 )
@@ -407,7 +433,7 @@ def test_no_text_is_too_strange(text: str) -> None:
     for axis in (Sections(sections=SIX), Citations(sections=FOUR), TokenBudget(budgets=5)):
         assert cell(axis, text).status is Status.SCORED
     for heading in Outline(text, SIX).headings:
-        assert heading.level >= 1
+        assert heading.level >= 0
         assert 1 <= heading.line <= len(text.splitlines())
 
 

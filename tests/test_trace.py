@@ -54,6 +54,104 @@ def cell(axis: Axis, transcript: Transcript | None, mode: str = "quick") -> Cell
     return mark_cell(axis, Response(reading=Reading.TEXT, text="x", transcript=transcript), item)
 
 
+PROTOCOL = CallOrder(first="memory", then=("search", "explore"))
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        "save_memory",
+        "memory_save",
+        "memory_update",
+        "memory_delete",
+        "mcp__memory__create_entities",
+        "mcp__memory__add_observations",
+        "mcp__mem0__add-memory",
+        "mcp__openmemory__add_memories",
+        "mcp__serena__write_memory",
+        "serena_delete_memory",
+        "createMemory",
+        "remember",
+        ("memory", {"command": "create", "path": "/memories/a.md"}),
+        ("memory", {"action": "add", "content": "x"}),
+        ("Skill", {"skill": "remember"}),
+        ("Bash", {"command": "echo x >> .claude/memory/a.md"}),
+        ("Bash", {"command": "rm .claude/memory/a.md"}),
+        ("Write", {"file_path": "/u/.claude/memory/a.md"}),
+    ],
+)
+def test_a_memory_write_is_no_memory_check(write: Any) -> None:
+    assert cell(PROTOCOL, done(write, GREP)).value == 0
+    assert cell(PROTOCOL, done(write, RECALL, GREP)).value == 1
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        "mcp__memory__search_nodes",
+        "mcp__memory__open_nodes",
+        "mcp__memory_store__search_nodes",
+        "memory",
+        "memory_search",
+        "get_saved_memories",
+        "search_memories",
+        "recall_memory",
+        "mcp__serena__read_memory",
+        ("memory", {"command": "view", "path": "/memories"}),
+        ("Read", {"file_path": "/u/.claude/memory/a.md"}),
+        ("Bash", {"command": "cat .claude/memory/a.md"}),
+    ],
+)
+def test_a_memory_read_is_a_memory_check(read: Any) -> None:
+    assert cell(PROTOCOL, done(read, GREP)).value == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        ("Explore", 0),
+        ("general-purpose", 0),
+        (None, 0),
+        ("statusline-setup", 1),
+        ("memory-agent", 1),
+    ],
+)
+def test_an_exploring_dispatch_before_the_memory_check_fails(kind: str | None, value: int) -> None:
+    task = ("Task", {} if kind is None else {"subagent_type": kind, "description": "look"})
+    found = cell(PROTOCOL, done(task, RECALL, GREP))
+    assert found.value == value
+    assert value or found.reason.startswith("explore came first: Task")
+    assert cell(PROTOCOL, done(RECALL, task)).value == 1
+    assert cell(PROTOCOL, done(task)).value == value
+
+
+def test_a_dispatch_by_a_tool_of_any_name_counts() -> None:
+    draft = Draft()
+    draft.add_prompt("Ask.")
+    draft.add_dispatch("explorer", draft.add_call("orchestrate", {}, id_="1"))
+    draft.add_result("1", CallStatus.OK)
+    draft.add_call("memory_search", {}, id_="2")
+    draft.add_result("2", CallStatus.OK)
+    draft.add_text("Done.")
+    assert cell(PROTOCOL, draft.build_transcript("made-up")).value == 0
+
+
+def test_a_dispatch_without_a_call_leaves_the_order_open() -> None:
+    draft = Draft()
+    draft.add_prompt("Ask.")
+    draft.add_dispatch("explorer", None)
+    draft.add_call("memory_search", {}, id_="2")
+    draft.add_result("2", CallStatus.OK)
+    draft.add_text("Done.")
+    assert cell(PROTOCOL, draft.build_transcript("made-up")).status is Status.FAILED
+
+
+def test_no_order_passes_on_an_incomplete_log() -> None:
+    gap = "1 content block of the unknown kind `x`"
+    assert cell(PROTOCOL, done(RECALL, GREP, gap=gap)).status is Status.FAILED
+    assert cell(PROTOCOL, done(GREP, gap=gap)).value == 0
+
+
 @pytest.mark.parametrize("axis", [ORDER, LIMIT, NOTHING_CHANGED])
 def test_without_a_transcript_an_axis_abstains(axis: Axis) -> None:
     found = cell(axis, None)
@@ -183,7 +281,7 @@ def test_agents_says_whose_calls_are_looked_at() -> None:
         ("mcp__plugin_claude-mem_mcp-search__search", {}, {"memory"}),
         ("mcp__serena__read_memory", {}, {"memory", "search"}),
         ("serena_read_memory", {}, {"memory"}),
-        ("save_memory", {}, {"memory", "mutation"}),
+        ("save_memory", {}, {"memory_write", "mutation"}),
         ("Skill", {"skill": "claude-mem:mem-search"}, {"memory"}),
         ("Skill", {"skill": "pdf"}, set()),
         ("Read", {"file_path": "/u/.claude/projects/x/memory/a.md"}, {"memory", "search"}),
@@ -209,12 +307,12 @@ def test_agents_says_whose_calls_are_looked_at() -> None:
         ("Bash", {"command": "true || grep x y"}, {"search"}),
         ("Bash", {"command": "echo 'grep'"}, set()),
         ("Bash", {"command": "git log"}, set()),
-        ("Task", {}, {"dispatch"}),
-        ("spawn_agent", {}, {"dispatch"}),
-        ("transfer_to_billing", {}, {"dispatch"}),
+        ("Task", {}, {"dispatch", "explore"}),
+        ("spawn_agent", {}, {"dispatch", "explore"}),
+        ("transfer_to_billing", {}, {"dispatch", "explore"}),
         ("TaskCreate", {}, set()),
         ("mcp__github__create_issue", {}, {"mutation"}),
-        ("mcp__memory__create_entities", {}, {"memory", "mutation"}),
+        ("mcp__memory__create_entities", {}, {"memory_write", "mutation"}),
         ("github_push_files", {}, {"mutation"}),
         ("WebFetch", {}, set()),
     ],

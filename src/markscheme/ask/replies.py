@@ -16,6 +16,10 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Any
 
+from msgspec import MsgspecError, convert, to_builtins
+
+from markscheme.vocabulary import Transcript
+
 # Fields that matter only while a question is asked; they are not stored.
 _TRANSIENT_FIELDS = ("wait", "crowded", "anew", "tries")
 
@@ -49,6 +53,8 @@ class Fault(StrEnum):
 class Reply:
     """The text of an answer with its figures, or a fault and the reason.
 
+    `transcript` is what an agent did for the answer, if its log was handed over.
+
     Times are whole microseconds. These fields steer the runner and are not stored:
 
     - `wait`: for how many seconds the subject asked not to be asked.
@@ -68,6 +74,7 @@ class Reply:
     latency_us: int | None = None
     first_token_us: int | None = None
     cached: bool = False
+    transcript: Transcript | None = None
     wait: float | None = None
     crowded: bool = False
     anew: bool = False
@@ -106,6 +113,8 @@ class Reply:
         names = (field.name for field in fields(self) if field.name not in _TRANSIENT_FIELDS)
         values = {name: getattr(self, name) for name in names}
         known = {name: value for name, value in values.items() if value is not None}
+        if self.transcript is not None:
+            known["transcript"] = to_builtins(self.transcript)
         return known if self.cost is None else {**known, "cost": str(self.cost)}
 
     @classmethod
@@ -116,7 +125,17 @@ class Reply:
             known["cost"] = Decimal(known["cost"])
         if "fault" in known:
             known["fault"] = Fault(known["fault"])
+        if "transcript" in known:
+            known["transcript"] = restore_transcript(known["transcript"])
         return cls(**known)
+
+
+def restore_transcript(data: Any) -> Transcript:
+    """Build a transcript from what was stored with a reply; a `ValueError` if it is damaged."""
+    try:
+        return convert(data, Transcript)
+    except MsgspecError as error:
+        raise ValueError(f"a stored transcript cannot be read: {error}") from error
 
 
 _BUSY_STATUSES = {429, 529}  # too many requests; overloaded

@@ -80,7 +80,7 @@ def command(output: str, rater: str, seed: int | None, finish: bool, **options: 
     """Rate answers at the terminal, blind and in balanced order, with the anchors in view."""
     from markscheme.read.nfc import to_nfc
     from markscheme.workflows.output_files import check_destination
-    from markscheme.workflows.rate import RatingSources, load_answers_to_rate
+    from markscheme.workflows.rate import RatingSources, find_named_variants, load_answers_to_rate
     from markscheme.workflows.sitting import RatingSitting
 
     rubric, exams, format_ = options.pop("rubric"), options.pop("exams"), options.pop("format_")
@@ -94,6 +94,7 @@ def command(output: str, rater: str, seed: int | None, finish: bool, **options: 
         raise UsageError("--rater needs a name that can be printed")
     to_rate = load_answers_to_rate(sources, rubric, exams)
     _report_bad_logs(to_rate.bad_logs)
+    _warn_of_names(find_named_variants(to_rate.answers))
     with closing(RatingSitting(to_rate, path, name, seed=seed)) as sitting:
         if not finish:
             _rate(sitting, to_stderr=format_ == "json")
@@ -152,6 +153,20 @@ def _report_bad_logs(errors: tuple[RowError, ...]) -> None:
     )
     for error in errors:
         click.echo(f"  {error.file or ''}: {translate_stored(error.reason)}", err=True)
+
+
+def _warn_of_names(items: list[str]) -> None:
+    """Say which answers may tell the rater whose they are, without saying it."""
+    from markscheme.tell.language import translate_plural
+
+    if items:
+        warning = translate_plural(
+            "{n} answer names a variant: {items}",
+            "{n} answers name a variant: {items}",
+            len(items),
+            items=", ".join(dict.fromkeys(items)),
+        )
+        click.echo(warning, err=True)
 
 
 def _report_sitting(sitting: RatingSitting, output: str, format_: str) -> ExitCode:

@@ -1,25 +1,32 @@
-"""Find the headings, list items and table rows of a written answer, in any style.
+"""Find the headings of a written answer, in any style, and the entries under them.
 
 This is not a Markdown parser. It reads lines as people do, because agents write headings as
-`## Memory`, `**Memory**`, `Memory:`, `1. Memory`, underlined, or in HTML. Text in a code fence is a
-quotation and has no headings.
+`## Memory`, `**Memory**`, `Memory:`, `1. Memory`, `- **Memory**`, underlined, in HTML, or as XML
+tags. Text in a code fence is a quotation and has no headings.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
-from msgspec import Struct, field
+from msgspec import Struct
 
-_FENCE = re.compile(
-    r"[ \t>]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)?(?P<mark>`{3,}|~{3,})(?P<info>[^`]*)"
+from markscheme.mark.answer_lines import AnswerLine, read_lines
+from markscheme.mark.entries import (
+    CELL_MARK,
+    OutlineEntry,
+    looks_like_title,
+    parse_entries,
 )
-_HASHES = re.compile(r" {0,3}(?P<level>#{1,6})(?:\s+|(?=[^\s#]))(?P<text>.*?)[ \t#]*")
+from markscheme.mark.section_tags import split_tags
+
+_HASHES = re.compile(r" {0,3}(?P<level>#{1,6})(?:\s+|(?=[^\W\d]|[*`]))(?P<text>.*?)[ \t#]*")
 _EQUALS = re.compile(r"(?P<level>={1,6})[ \t]+(?P<text>[^=\s].*?)(?:[ \t]+=+)?")
 _HTML_HEADING = re.compile(
-    r"\s*<h(?P<level>[1-6])\b[^>]*>(?P<text>.*?)(?:</h[1-6]>.*)?", re.IGNORECASE
+    r"\s*<h(?P<level>[1-6])\b[^>]*>(?P<text>.*?)(?:</h[1-6]>(?P<rest>.*))?", re.IGNORECASE
 )
 _UNDERLINE = re.compile(r" {0,3}(?P<mark>=|-){2,}[ \t]*|=+|-{3,}")
 _BOLD = re.compile(r"(?P<mark>\*\*\*|\*\*|___|__)(?P<text>[^*_][^*]*?)(?P=mark)(?P<rest>.*)")
@@ -30,40 +37,19 @@ _TAGGED = re.compile(
     re.IGNORECASE,
 )
 _BRACKETS = re.compile(r"(?P<mark>[\[【])(?P<text>[^\[\]【】]*)[\]】](?P<rest>[ \t]*:?)")
-_NUMBERED = re.compile(r"(?P<number>\(?(?:[0-9]{1,2}|[IVX]{1,4}|[A-Ha-h])[.)])[ \t]+(?P<text>\S.*)")
+_NUMBERED = re.compile(
+    r"(?P<number>\(?(?:[0-9]{1,2}(?:\.[0-9]{1,2})?|[IVX]{1,4}|[A-Ha-h])[.)]"
+    r"|(?:Section|Part|Step)[ \t]+[0-9A-Z]{1,3}[ \t]?[.:)–—-])[ \t]+(?P<text>\S.*)"
+)
+_BULLET = re.compile(r"(?:[-*+•]|\(?[0-9]{1,2}[.)])[ \t]+(?P<text>\S.*)")
+_COMMAND = re.compile(r"\s*\\(?:sub){0,2}section\*?\{(?P<text>[^{}]*)\}\s*")
 _RULES = re.compile(r"[=\-~*_─━═]{2,}[ \t]*(?P<text>[^=\-~*_─━═].*?)[ \t]*[=\-~*_─━═]{2,}")
-_PICTURES = re.compile(r"\A(?:[\u2600-\u27bf\U0001f000-\U0001faff][\ufe0f\u200d]*)+[ \t]*")
-_INVISIBLE = re.compile(r"[\ufeff\u200b\u2060]")
-_ITEM = re.compile(r"(?P<indent>[ \t]*)(?P<mark>[-*+•‣◦–]|[0-9]{1,9}[.)])[ \t]+(?P<text>.*)")
+_PICTURES = re.compile(
+    r"\A(?:(?:[\u25a0-\u27bf\U0001f000-\U0001faff][\ufe0f\u200d]*)+|:[a-z0-9_+-]{2,40}:)[ \t]*"
+)
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
-_ASIDE = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
-_BARE_FILE_NAMES = (
-    "makefile|dockerfile|gemfile|rakefile|procfile|jenkinsfile|vagrantfile|justfile|license|readme"
-)
-# A path has a folder, a suffix, or a known name without both; a colon and a line number follow.
-# A name such as `example.com:80` is a host with a port, not a file with a line.
-_PATH_AND_LINE = re.compile(
-    r"(?<![\w/.:@-])(?:[A-Za-z]:)?(?:"
-    r"[~.\w@+-]{0,200}[/\\][\w.@+()\[\]/\\-]{0,400}[\w)\]]|"
-    r"[\w.@+-]{0,200}\.(?!(?:com|net|io):)[A-Za-z]\w{0,9}|"
-    rf"\.[A-Za-z]\w{{0,50}}|(?:{_BARE_FILE_NAMES})):[L#]?[0-9]+",
-    re.IGNORECASE,
-)
-_URL = re.compile(r"\b[a-z][a-z0-9+.-]{0,20}://\S+", re.IGNORECASE)
-_EMPTY_ITEM = re.compile(
-    r"[\W_]*(?:none|n/?a|nil|nothing)(?:\b|_).*|[\W_]*|[\W_]*empty[\W_]*",
-    re.IGNORECASE | re.DOTALL,
-)
-_NEGATIVE_ITEM = re.compile(
-    r"[\W_]*(?:no|not (?:applicable|available|dispatched|found|needed|required|used)|"
-    r"(?:0|zero) (?:agents?|dispatch(?:es)?|hits?|matches|memories|results?|sub-?agents?))\b.*",
-    re.IGNORECASE,
-)
-# An item that says that there is nothing has at most so many words.
-_MAX_NEGATIVE_WORDS = 10
-_SMALL_WORDS = frozenset(
-    {"a", "an", "and", "of", "the", "for", "in", "on", "to", "or", "from", "with"}
-)
+# Above all marked levels: tags hold all that is between them.
+_TAG_LEVEL = 0
 # Below all marked levels: for headings that do not show their level.
 _UNKNOWN_LEVEL = 7
 _MAX_TITLE_WORDS = 8
@@ -71,17 +57,26 @@ _MAX_NUMBERED_WORDS = 4
 # A longer line is no heading; the limit also bounds the time of the patterns.
 _MAX_LINE_LENGTH = 300
 _SHORT = 2
-_CELL_MARK = "|"
 _SENTENCE_ENDS = (".", "!", "?", ";", ",")
-_AFTER_BOLD = (":", "–", "—", "(")
+_AFTER_BOLD = (":", "–", "—", "(", "- ")
+_BEFORE_TEXT = " \t:–—-\\"
+_MAX_ASIDE_WORDS = 6
+_MIN_LABELS = 3
+# A number or a bullet, and hashes.
+_LONGEST_MARK = 12
 
 
 class Heading(Struct, frozen=True, kw_only=True):
-    """A heading: its words, how deep it is (1 is the top), and its line, counted from 1."""
+    """A heading: its words, how deep it is (0 is a tag, 1 the top), and its line, counted from 1.
+
+    `text` is what stands behind it on the same line; `at` is its place among the lines read.
+    """
 
     words: tuple[str, ...]
     level: int
     line: int
+    at: int
+    text: str = ""
 
     def has_key_word(self, key_word: str) -> bool:
         """Return whether the heading has the key word, its singular, or a word starting with it."""
@@ -89,34 +84,6 @@ class Heading(Struct, frozen=True, kw_only=True):
         single = key.removesuffix("s")
         return any(word.startswith(key) or word == single for word in self.words) or (
             " " in key and key in " ".join(self.words)
-        )
-
-
-class OutlineEntry(Struct, kw_only=True):
-    """A list item or a table row, with its continuation lines and the items nested in it."""
-
-    text: str
-    line: int
-    indent: int
-    inside: list[OutlineEntry] = field(default_factory=list)
-
-    @property
-    def bare_text(self) -> str:
-        """The text without code marks, bold marks and URLs."""
-        return _URL.sub(" ", self.text.replace("`", "").replace("**", ""))
-
-    @property
-    def names_line(self) -> bool:
-        """Whether the text names a line of a file, as `path:line`."""
-        return _PATH_AND_LINE.search(self.bare_text) is not None
-
-    @property
-    def is_empty_statement(self) -> bool:
-        """Whether the text only says that there is nothing, such as `None found.`."""
-        if _EMPTY_ITEM.fullmatch(self.text):
-            return True
-        return bool(_NEGATIVE_ITEM.fullmatch(self.text)) and (
-            len(self.text.split()) <= _MAX_NEGATIVE_WORDS
         )
 
 
@@ -130,267 +97,209 @@ class Outline:
 
     def __init__(self, text: str, keys: Sequence[str]) -> None:
         self._keys = keys
-        self._lines = _strip_quote_marks(_unwrap_fence(_INVISIBLE.sub("", text).splitlines()))
-        self._code_lines = _find_code_lines(self._lines)
+        self._folded_keys = {key.casefold() for key in keys}
+        self._stems = [key.removesuffix("s") for key in self._folded_keys]
+        parts = list(split_tags(read_lines(text), self._has_key_word))
+        self._lines = [line for line, _ in parts]
+        self._tags = [tag for _, tag in parts]
+        self._closings = [at for at, tag in enumerate(self._tags) if tag and tag.closes]
         self.headings = list(self._parse_headings())
-        self._heading_positions = {
-            heading.line: place for place, heading in enumerate(self.headings)
-        }
+        if not any(map(self._has_key, self.headings)):
+            self.headings = list(self._parse_labelled_items()) or self.headings
+        self._places = {heading.at: place for place, heading in enumerate(self.headings)}
 
     def find_by_key_word(self, key_word: str) -> list[Heading]:
-        """Return the headings with a key word; of several levels, only the topmost."""
+        """Return the headings with a key word: of several levels, the topmost; and all tags."""
         named = (heading for heading in self.headings if heading.has_key_word(key_word))
         headings = [heading for heading in named if not self._is_document_title(heading)]
-        top = min((heading.level for heading in headings), default=0)
-        return [heading for heading in headings if heading.level == top]
+        levels = (heading.level for heading in headings if heading.level != _TAG_LEVEL)
+        return [
+            heading for heading in headings if heading.level in {_TAG_LEVEL, min(levels, default=0)}
+        ]
 
-    def read_entries(self, heading: Heading) -> Iterator[OutlineEntry]:
-        """Yield the top-level entries under a heading, up to the next one that is not deeper."""
-        later = range(self._heading_positions[heading.line] + 1, len(self.headings))
-        others = map(self.headings.__getitem__, later)
-        ends = (other.line - 1 for other in others if other.level <= heading.level)
-        return _EntryParser().parse_lines(
-            [
-                (
-                    at + 1,
-                    "" if at + 1 in self._heading_positions else self._lines[at],
-                    self._code_lines[at],
-                )
-                for at in range(heading.line, next(ends, len(self._lines)))
-            ]
-        )
+    def read_entries(self, heading: Heading) -> list[OutlineEntry]:
+        """Return the entries under a heading, up to the next one that is not deeper."""
+        later = (other.at for other in self._iter_later(heading) if other.level <= heading.level)
+        end = next(later, len(self._lines))
+        closing = bisect_left(self._closings, heading.at)
+        if closing < len(self._closings):
+            end = min(end, self._closings[closing])
+        lines = map(self._get_section_line, range(heading.at + 1, end))
+        return parse_entries([AnswerLine(heading.line, heading.text), *lines])
+
+    def _get_section_line(self, at: int) -> AnswerLine:
+        """Return a line of a section; a heading with marks inside it is a blank line."""
+        place = self._places.get(at)
+        is_title = place is not None and self.headings[place].level < _UNKNOWN_LEVEL
+        return self._lines[at]._replace(text="") if is_title or self._tags[at] else self._lines[at]
+
+    def _iter_later(self, heading: Heading) -> Iterator[Heading]:
+        later = range(self._places[heading.at] + 1, len(self.headings))
+        return map(self.headings.__getitem__, later)
+
+    def _has_key(self, heading: Heading) -> bool:
+        return any(map(heading.has_key_word, self._keys))
+
+    def _has_key_word(self, text: str) -> bool:
+        words = tuple(_WORD.findall(text.casefold()))
+        return self._has_key(Heading(words=words, level=_TAG_LEVEL, line=0, at=0))
 
     def _is_document_title(self, heading: Heading) -> bool:
         """Return whether a heading of several words is a title above the sections."""
-        if len(heading.words) <= _SHORT:
+        if len(heading.words) <= _SHORT or heading.level == _TAG_LEVEL:
             return False
-        later = self.headings[self._heading_positions[heading.line] + 1 :]
-        under = list(takewhile(lambda other: other.level > heading.level, later))
+        deeper = takewhile(lambda other: other.level > heading.level, self._iter_later(heading))
+        under = list(deeper)
         others = (key for key in self._keys if not heading.has_key_word(key))
         return sum(any(other.has_key_word(key) for other in under) for key in others) >= _SHORT
 
     def _parse_headings(self) -> Iterator[Heading]:
         for at, line in enumerate(self._lines):
-            if self._code_lines[at] or not line.strip() or len(line) > _MAX_LINE_LENGTH:
+            tag = self._tags[at]
+            if tag is not None:
+                if not tag.closes:
+                    yield self._build(at, _TAG_LEVEL, tag.title)
                 continue
-            level, text = (
-                _parse_marked_heading(line)
-                or self._parse_underlined(at)
-                or (_UNKNOWN_LEVEL, self._parse_unmarked(at))
-            )
-            words = tuple(_WORD.findall(text.casefold()))
-            heading = Heading(words=words, level=level, line=at + 1)
-            if words and (level < _UNKNOWN_LEVEL or any(map(heading.has_key_word, self._keys))):
-                yield heading
+            if line.code or not line.text.strip() or len(line.text) > _MAX_LINE_LENGTH:
+                continue
+            parsed = _parse_marked_heading(line.text) or self._parse_underlined(at)
+            # Most lines are prose; only one with a key word can be a heading without marks.
+            if parsed is None and self._may_have_key(line.text):
+                parsed = _UNKNOWN_LEVEL, *self._parse_unmarked(at)
+            if parsed is not None and parsed[1]:
+                heading = self._build(at, *parsed)
+                if heading.words and (parsed[0] < _UNKNOWN_LEVEL or self._has_key(heading)):
+                    yield heading
 
-    def _parse_underlined(self, at: int) -> tuple[int, str] | None:
+    def _may_have_key(self, text: str) -> bool:
+        folded = text.casefold()
+        return any(stem in folded for stem in self._stems)
+
+    def _parse_labelled_items(self) -> Iterator[Heading]:
+        """Yield `- **Memory**: text` as headings, if the items of a list name several sections."""
+        labels = []
+        for at, line in enumerate(self._lines):
+            if line.code or len(line.text) > _MAX_LINE_LENGTH or not self._may_have_key(line.text):
+                continue
+            item = _BULLET.fullmatch(line.text)
+            bold = None if item is None else _BOLD.fullmatch(item["text"])
+            if bold is not None and _is_bold_heading(bold):
+                labels.append(self._build(at, _UNKNOWN_LEVEL, bold["text"], _read_behind(bold)))
+        named = [label for label in labels if self._has_key(label)]
+        keys = {key for key in self._keys if any(label.has_key_word(key) for label in named)}
+        if len(keys) >= _MIN_LABELS:
+            yield from named
+
+    def _build(self, at: int, level: int, text: str, behind: str = "") -> Heading:
+        words = tuple(_WORD.findall(text.casefold()))
+        return Heading(words=words, level=level, line=self._lines[at].number, at=at, text=behind)
+
+    def _parse_underlined(self, at: int) -> tuple[int, str, str] | None:
         """Return a heading that the next line underlines; not a sentence before a rule."""
-        below = self._lines[at + 1] if at + 1 < len(self._lines) else ""
-        line = self._lines[at].strip()
-        if not _UNDERLINE.fullmatch(below) or _CELL_MARK in line or line.endswith(_SENTENCE_ENDS):
+        below = self._lines[at + 1].text if at + 1 < len(self._lines) else ""
+        line = self._lines[at].text.strip()
+        if not _UNDERLINE.fullmatch(below) or CELL_MARK in line or line.endswith(_SENTENCE_ENDS):
             return None
-        if _ITEM.fullmatch(line) or _UNDERLINE.fullmatch(line):
+        if _BULLET.fullmatch(line) or _UNDERLINE.fullmatch(line):
             return None
-        return (1 if "=" in below else 2), line
+        return (1 if "=" in below else 2), line, ""
 
-    def _parse_unmarked(self, at: int) -> str:
-        """Return the text of a line that looks like a heading, or an empty text."""
-        line = _PICTURES.sub("", self._lines[at].rstrip())
-        if not line or line[0].isspace() or _CELL_MARK in line:
-            return ""
+    def _parse_unmarked(self, at: int) -> tuple[str, str]:
+        """Return a line that looks like a heading, and the text behind it; or two empty texts."""
+        line = _PICTURES.sub("", self._lines[at].text.rstrip(" \t\\"))
+        if not line or line[0].isspace() or CELL_MARK in line:
+            return "", ""
         numbered = _NUMBERED.fullmatch(line)
         if numbered is not None:
-            inner = numbered["text"].rstrip(" :")
-            bold = _BOLD.fullmatch(inner)
-            text = bold["text"] if bold is not None and not bold["rest"].strip(" :") else inner
-            fits = _is_title_like(text, _MAX_NUMBERED_WORDS) and not text.endswith(_SENTENCE_ENDS)
-            return text if fits and not self._is_in_numbered_list(at) else ""
+            return self._parse_numbered(at, numbered["text"].rstrip(" :")), ""
+        bullet = _BULLET.fullmatch(line)
+        if bullet is not None:
+            return _parse_bullet(bullet["text"]), ""
         for pattern in (_BOLD, _ITALIC, _TAGGED, _BRACKETS, _RULES):
             found = pattern.fullmatch(line)
+            if found is not None and pattern is _RULES:
+                return found["text"], ""
             if found is not None:
-                return found["text"] if pattern is _RULES or _is_bold_heading(found) else ""
+                return (found["text"], _read_behind(found)) if _is_bold_heading(found) else ("", "")
         text = line.removesuffix(":")
         if text != line:
-            return text if _is_title_like(text, _MAX_TITLE_WORDS) else ""
+            fits = looks_like_title(text, _MAX_TITLE_WORDS) or text.casefold() in self._folded_keys
+            return (text if fits else ""), ""
         return self._parse_plain(at, line)
 
-    def _parse_plain(self, at: int, line: str) -> str:
+    def _parse_numbered(self, at: int, inner: str) -> str:
+        """Return the heading behind a number, unless it is an item of a numbered list."""
+        bold = _BOLD.fullmatch(inner)
+        text = bold["text"] if bold is not None and not bold["rest"].strip(" :") else inner
+        fits = looks_like_title(text, _MAX_NUMBERED_WORDS) and not text.endswith(_SENTENCE_ENDS)
+        return text if fits and not self._is_in_numbered_list(at) else ""
+
+    def _parse_plain(self, at: int, line: str) -> tuple[str, str]:
         """Return a heading without marks: in capitals, or a key word that opens a paragraph."""
-        if line.isupper() and _is_title_like(line, _MAX_NUMBERED_WORDS):
-            return line
-        name = line.partition(":")[0]
-        opens = at == 0 or not self._lines[at - 1].strip()
-        is_key = name.casefold() in {key.casefold() for key in self._keys}
-        return name if opens and is_key and name[0].isupper() else ""
+        if line.isupper() and looks_like_title(line, _MAX_NUMBERED_WORDS):
+            return line, ""
+        name, _, behind = line.partition(":")
+        opens = at == 0 or not self._lines[at - 1].text.strip() or self._tags[at - 1] is not None
+        is_key = name.casefold() in self._folded_keys
+        return (name, behind.strip()) if opens and is_key and name[0].isupper() else ("", "")
 
     def _is_in_numbered_list(self, at: int) -> bool:
         """Return whether the next or the previous line that is not blank is a numbered item too."""
         for step in (1, -1):
             near = at + step
-            while 0 <= near < len(self._lines) and not self._lines[near].strip():
+            while 0 <= near < len(self._lines) and not self._lines[near].text.strip():
                 near += step
-            if 0 <= near < len(self._lines) and _NUMBERED.fullmatch(self._lines[near]):
+            if 0 <= near < len(self._lines) and _NUMBERED.fullmatch(self._lines[near].text):
                 return True
         return False
 
 
-class _EntryParser:
-    """Parses the lines under a heading into nested list items and table rows."""
-
-    def __init__(self) -> None:
-        self._open_entries: list[OutlineEntry] = []
-        self._in_table = False
-        self._last_line = ""
-
-    def parse_lines(self, lines: Sequence[tuple[int, str, bool]]) -> Iterator[OutlineEntry]:
-        """Return the top-level entries; each line comes with its number, and whether it is code."""
-        texts = [*(line for _, line, _ in lines), ""]
-        entries: list[OutlineEntry] = []
-        for at, (number, line, code) in enumerate(lines):
-            if code:
-                self._continue_entry(line)
-            elif _CELL_MARK in line and self._update_table_state(line, texts[at + 1]):
-                if not _is_table_separator(line) and not _is_table_separator(texts[at + 1]):
-                    entries.append(
-                        OutlineEntry(text=_join_table_cells(line), line=number, indent=0)
-                    )
-            elif (item := _ITEM.fullmatch(line)) is not None:
-                entry = OutlineEntry(
-                    text=item["text"], line=number, indent=_measure_indent(item["indent"])
-                )
-                entries += self._nest_entry(entry)
-            elif not line.strip():
-                self._in_table = False
-            elif line[0].isspace() or self._last_line.strip():
-                self._continue_entry(line)
-            else:
-                self._open_entries = []
-            self._last_line = line
-        return iter(entries)
-
-    def _update_table_state(self, line: str, below: str) -> bool:
-        """Return whether a line with bars is part of a table; a table closes all open items."""
-        bare = line.strip()
-        barred = bare.startswith(_CELL_MARK) and bare.count(_CELL_MARK) > 1
-        self._in_table = self._in_table or barred or _is_table_separator(below)
-        if self._in_table:
-            self._open_entries = []
-        return self._in_table
-
-    def _nest_entry(self, entry: OutlineEntry) -> list[OutlineEntry]:
-        """Put an item into the open item that contains it; return it if there is none."""
-        self._open_entries = [outer for outer in self._open_entries if outer.indent < entry.indent]
-        inside = bool(self._open_entries)
-        if inside:
-            self._open_entries[-1].inside.append(entry)
-        self._open_entries.append(entry)
-        return [] if inside else [entry]
-
-    def _continue_entry(self, line: str) -> None:
-        if self._open_entries:
-            self._open_entries[-1].text += f"\n{line}"
+def _parse_marked_heading(line: str) -> tuple[int, str, str] | None:
+    """Return the level and the text of a heading with heading marks, and what is behind it."""
+    bare = line.lstrip()
+    if "#" in bare[:_LONGEST_MARK]:
+        bullet = _BULLET.fullmatch(line)
+        found = _HASHES.fullmatch(line if bullet is None else bullet["text"])
+    elif bare.startswith("="):
+        found = _EQUALS.fullmatch(line)
+    elif bare.startswith("<"):
+        found = _HTML_HEADING.fullmatch(line)
+    elif bare.startswith("\\"):
+        command = _COMMAND.fullmatch(line)
+        return None if command is None else (1 + line.count("sub", 0, 12), command["text"], "")
+    else:
+        return None
+    if found is None:
+        return None
+    level = found["level"]
+    title = re.sub(r"<[^>]*>", "", found["text"])
+    behind = found.groupdict().get("rest") or ""
+    return (int(level) if level.isdigit() else len(level)), title, behind.strip()
 
 
-def _unwrap_fence(lines: list[str]) -> list[str]:
-    """Return the lines inside a code fence that contains the whole text."""
-    filled = [at for at, line in enumerate(lines) if line.strip()]
-    if len(filled) < 2:  # noqa: PLR2004 - a fence opens and closes
-        return lines
-    first, last = lines[filled[0]], lines[filled[-1]].strip()
-    opening = _FENCE.fullmatch(first)
-    if opening is None or not last.startswith(opening["mark"]) or last.strip(opening["mark"][0]):
-        return lines
-    if opening["info"].strip().lower() not in {"", "markdown", "md", "text", "txt"}:
-        return lines
-    inner = lines[filled[0] + 1 : filled[-1]]
-    # Blank lines replace the opening fence, so that lines keep their numbers.
-    return lines if _is_closed_inside(inner, opening["mark"]) else [*[""] * (filled[0] + 1), *inner]
-
-
-def _is_closed_inside(inner: Sequence[str], mark: str) -> bool:
-    """Return whether the outer fence is closed inside; a nested fence opens and closes there."""
-    opened = False
-    for line in inner:
-        bare = line.strip()
-        if bare.startswith(mark):
-            info = bare.strip(mark[0])
-            if not info and not opened:
-                return True
-            opened = bool(info)
-    return False
-
-
-def _strip_quote_marks(lines: list[str]) -> list[str]:
-    """Return the lines without quotation marks (`>`) in front."""
-    return [re.sub(r"^ {0,3}(?:> ?)+", "", line) for line in lines]
-
-
-def _find_code_lines(lines: Sequence[str]) -> list[bool]:
-    """Return for each line whether it is code; a fence that is never closed is no fence."""
-    code = [False] * len(lines)
-    # For each kind of mark, the length from which on it is not closed any more. This keeps the time
-    # linear in a text of many fences that are never closed.
-    unclosed_from: dict[str, int] = {}
-    at = 0
-    while at < len(lines):
-        opening = _FENCE.fullmatch(lines[at])
-        mark = "" if opening is None else opening["mark"]
-        is_unclosed = not mark or len(mark) >= unclosed_from.get(mark[0], len(mark) + 1)
-        end = None if is_unclosed else _find_closing_fence(lines, at, mark)
-        if end is None:
-            if mark:
-                unclosed_from[mark[0]] = min(len(mark), unclosed_from.get(mark[0], len(mark)))
-            at += 1
-            continue
-        code[at : end + 1] = [True] * (end + 1 - at)
-        at = end + 1
-    return code
-
-
-def _find_closing_fence(lines: Sequence[str], start: int, mark: str) -> int | None:
-    for at in range(start + 1, len(lines)):
-        bare = lines[at].strip()
-        if len(bare) >= len(mark) and not bare.strip(mark[0]):
-            return at
-    return None
-
-
-def _parse_marked_heading(line: str) -> tuple[int, str] | None:
-    """Return the level and the text of a heading with heading marks."""
-    for pattern in (_HASHES, _EQUALS, _HTML_HEADING):
-        found = pattern.fullmatch(line)
-        if found is not None:
-            level = found["level"]
-            text = re.sub(r"<[^>]*>", "", found["text"])
-            return (int(level) if level.isdigit() else len(level)), text
-    return None
+def _parse_bullet(text: str) -> str:
+    """Return the heading in a list item that is bold and nothing else, as `- **Memory**`."""
+    for pattern in (_BOLD, _TAGGED):
+        found = pattern.fullmatch(_PICTURES.sub("", text))
+        if found is not None and not found["rest"].strip(_BEFORE_TEXT):
+            title = found["text"].rstrip(": ")
+            return title if looks_like_title(title, _MAX_NUMBERED_WORDS) else ""
+    return ""
 
 
 def _is_bold_heading(bold: re.Match[str]) -> bool:
-    """Return whether bold words at the start of a line are a heading: alone, or with a colon."""
-    behind = bold["rest"].lstrip()
-    return not behind or bold["text"].rstrip().endswith(":") or behind.startswith(_AFTER_BOLD)
+    """Return whether bold words at the start of a line are a heading: alone, or with a colon.
 
-
-def _is_title_like(text: str, longest: int) -> bool:
-    """Return whether a text looks like a title: few words, capitalised all or the first.
-
-    `Memory findings` and `Gaps and Unknowns` do; `Here are the patterns` does not.
+    `**Memory.** None.` opens a paragraph with its heading; a longer bold sentence is a statement.
     """
-    words = [word for word in _WORD.findall(_ASIDE.sub("", text)) if not word.isdigit()]
-    if not words or len(words) > longest or not words[0][0].isupper():
-        return False
-    rest = [word for word in words[1:] if word.casefold() not in _SMALL_WORDS]
-    return all(word[0].isupper() for word in rest) or len(words) <= _SHORT
+    title, behind = bold["text"].rstrip(), bold["rest"].lstrip()
+    if title.endswith(_SENTENCE_ENDS):
+        return len(title.split()) <= _SHORT
+    return not behind or title.endswith(":") or behind.startswith(_AFTER_BOLD)
 
 
-def _is_table_separator(line: str) -> bool:
-    return _CELL_MARK in line and "-" in line and not line.strip("|:- \t")
-
-
-def _join_table_cells(line: str) -> str:
-    return " | ".join(cell.strip() for cell in line.strip().strip(_CELL_MARK).split(_CELL_MARK))
-
-
-def _measure_indent(indent: str) -> int:
-    return len(indent.expandtabs(4))
+def _read_behind(found: re.Match[str]) -> str:
+    """Return the text behind a heading on its line, unless it is a short aside to it."""
+    behind = found["rest"].strip().lstrip(_BEFORE_TEXT)
+    is_aside = behind.startswith("(") and behind.rstrip(": ").endswith(")")
+    return "" if is_aside and len(behind.split()) <= _MAX_ASIDE_WORDS else behind

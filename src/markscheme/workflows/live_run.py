@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, groupby
 from typing import Any
 
 import polars as pl
@@ -127,6 +127,11 @@ def build_answer_row(asked: AskedQuestion) -> dict[str, Any]:
     return {name: value for name, value in row.items() if value is not None}
 
 
+def _get_log_key(asked: AskedQuestion) -> str | None:
+    """Return the key of an answer that comes with a log, so that it is marked alone."""
+    return None if asked.reply.transcript is None else asked.scheduled.key
+
+
 class SubjectMarker:
     """Marks the replies of one subject in any order, then puts them in the order of the exam.
 
@@ -159,11 +164,21 @@ class SubjectMarker:
         self._answered += answers
         self._faults += [asked for asked in replies if asked.reply.text is None]
         chunk = ScoredChunk(lines=len(answers))
-        for batch in read_rows(map(build_answer_row, answers), items=self._item_positions):
+        for batch in self._read_batches(answers):
             self._scoring.scorer.add_batch(chunk, batch)
         for frame in self._scoring.build_chunk_frames(self._scoring.merge_chunk(chunk)):
             is_error = frame["status"][0] == ERROR
             (self._error_frames if is_error else self._answer_frames).append(frame)
+
+    def _read_batches(self, answers: Sequence[AskedQuestion]) -> Iterator[AnswerBatch]:
+        """Yield the answers in columns; one with a transcript is a batch of its own."""
+        for _, group in groupby(answers, key=_get_log_key):
+            asked = list(group)
+            for batch in read_rows(map(build_answer_row, asked), items=self._item_positions):
+                transcript = asked[0].reply.transcript
+                if transcript is not None and batch.outputs:
+                    batch.transcripts.append(transcript)
+                yield batch
 
     def compute_running_score(self) -> RunningScore:
         """Return the mean of what is marked so far."""

@@ -17,7 +17,7 @@ from typing import Any
 
 from markscheme.ask.event_loop import raise_open_file_limit, run_coroutine
 from markscheme.ask.questions import ScheduledQuestion
-from markscheme.ask.replies import Reply
+from markscheme.ask.replies import Reply, restore_transcript
 from markscheme.ask.runner import AskedQuestion, Runner, SubjectState
 from markscheme.keep import JournalEntry, JournalSession, Store
 from markscheme.vocabulary import StoreInvalidError
@@ -358,7 +358,10 @@ def _build_journal_entry(asked: AskedQuestion, now: str) -> JournalEntry:
 def _parse_cached_reply(body: Mapping[str, Any]) -> Reply:
     known = {"text", "finish_reason", "tokens_in", "tokens_out"}
     try:
-        return Reply(**{k: v for k, v in body.items() if k in known}, cached=True)
+        values = {name: value for name, value in body.items() if name in known}
+        if "transcript" in body:
+            values["transcript"] = restore_transcript(body["transcript"])
+        return Reply(**values, cached=True)
     except ValueError as error:
         why = "is damaged: an answer of the cache cannot be read"
         raise StoreInvalidError(f"the store {why}; run without --cache") from error

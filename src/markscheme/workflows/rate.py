@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -100,6 +101,19 @@ def load_answers_to_rate(
         bad_logs = collector.add_logs(sources.logs, sources.log_map, exam)
     answers = tuple(collector.finish())
     return AnswersToRate(rubric=loaded, exam=exam, answers=answers, bad_logs=bad_logs)
+
+
+def find_named_variants(answers: Sequence[BlindAnswer]) -> list[str]:
+    """Return the item of each answer that holds the name of a variant as a word of its own.
+
+    Such an answer tells the rater, who must not know it, which variant it may be.
+    """
+    variants = {re.escape(answer.variant) for answer in answers}
+    names = sorted(variants, key=len, reverse=True)
+    if not names:
+        return []
+    pattern = re.compile(rf"(?<![\w-])(?:{'|'.join(names)})(?![\w-])", re.IGNORECASE)
+    return [answer.item for answer in answers if pattern.search(answer.text)]
 
 
 def _find_run(finder: RunFinder, name: str, store: str | Path | None) -> FoundRun:

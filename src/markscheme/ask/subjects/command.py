@@ -1,6 +1,7 @@
 """A command as a subject, run without a shell.
 
-It gets the prompt on stdin or in place of `{prompt}`, and its stdout is the answer.
+It gets the prompt on stdin or in place of `{prompt}`, and its stdout is the answer. It may name
+the log of the agent that answered.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from markscheme.ask.questions import Question
 from markscheme.ask.replies import Fault, Reply
 from markscheme.ask.secrets import environment_secrets
 from markscheme.ask.subjects.base import BaseSubject, Stopwatch, SubjectOptions
+from markscheme.ask.transcript_replies import read_transcript_reply
 from markscheme.vocabulary import UsageError, format_value
 
 LARGEST = 64_000_000  # bytes of an answer
@@ -62,7 +64,8 @@ class CommandSubject(BaseSubject):
             return Reply.from_fault(Fault.TOO_LARGE, f"the answer is larger than {LARGEST:,} bytes")
         finally:
             await _kill_process_group(process)
-        return _build_command_reply(process.returncode or 0, out, err, watch())
+        reply = _build_command_reply(process.returncode or 0, out, err, watch())
+        return await asyncio.to_thread(read_transcript_reply, reply)
 
 
 class _TooLargeError(Exception):

@@ -7,21 +7,43 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from markscheme.mark.axes.base import TextAxis, quote_excerpt
-from markscheme.mark.axes.pattern import explain_refusal, find_match
+from markscheme.mark.axes.pattern import explain_refusal
 from markscheme.vocabulary import Cell, Item, sentence
 
 if TYPE_CHECKING:
-    from markscheme.mark.headings import OutlineEntry
+    from markscheme.mark.entries import OutlineEntry
 
 _MAX_SHOWN_FINDINGS = 5
+_MEMORY = "memor"
+_MEM = "mem(ory|ories|oria|orias)?"
 MEMORY_IDS = (
-    r"(?i)\bmem(ory|ories)?[-_:#/. ]*(id)?[-_:#/. ]*[a-z_-]*[0-9][0-9a-z_-]*",  # mem-12, memory #7
-    r"(?i)\bmemory:[a-z0-9_./-]+",  # memory:project_overview
-    r"(?i)\b(obs|observation|note|entity|node|kb|decision|adr)[-_:#]+[a-z]*[0-9][0-9a-z_-]*",
-    r"(?i)\bids?\s*[:=#]+\s*\S+",  # id: 42
-    r"(^|[\s(\[,;])#[A-Z]?[0-9]+\b",  # #1234, as claude-mem writes them
-    r"(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b",
-    r"\bM-?[0-9]+\b",
+    # mem-12, mem_3f2, memory:7, Memory ID: 4
+    rf"(?i)\b{_MEM}([-_:#]+|[-_:# ]*id[-_:# ]+)[a-z_-]{{0,20}}[0-9][0-9a-z_-]*",
+    rf"(?i)\b{_MEM} *#[0-9]+",  # memory #7
+    # memory 7, but not `memory 7 times`
+    rf"(?i)\b{_MEM} [0-9]+([.,;:)\]]|$| (and|or|says|said|states|notes|records|shows|holds)\b)",
+    r"(?i)\bmemory:[a-z][a-z0-9_./-]*",  # memory:project_overview
+    r"(?i)\bmemory: *[a-z0-9-]+_[a-z0-9_-]+",  # memory: project_overview
+    rf"(?i)[(\[] *{_MEM} *[:#] *[a-z][a-z0-9_./-]* *[)\],;]",  # (memory: overview)
+    rf"(?i)[(\[] *(from )?(the )?{_MEM} [a-z0-9]+_[a-z0-9_]+",  # (memory project_overview)
+    r"(?i)\b(obs|observation|note|entity|kb|decision|adr)[-_:#]+[a-z]*[0-9][0-9a-z_-]*",
+    r"(?i)[(\[] *(obs|observation|note|entity|node|kb|decision|adr) *[:#]* *[0-9]+ *[)\],;]",
+    r"""(?i)(^|[\s(\[,;])ids? *[:#]+ *["']?[a-z_-]*[0-9][0-9a-z_-]*""",  # id: 42
+    r"""(?i)(^|[\s(\[,;])ids? *[:#]+ *["']?[a-z0-9]+_[a-z0-9_-]+""",  # id: project_overview
+    r"""(^|[\s(\[,;])(?i:ids?) *[:#]+ *["']?[a-z][a-z0-9_-]*["']?([.,;)\]]|$)""",  # id: loader
+    r"(?i)(^|[\s*])[(\[] *ids? *[:=#]+ *[a-z0-9_-]+ *[)\],;]",  # (ID=loader)
+    r"(?i)(^|[\s*])[(\[] *ids? +[a-z_-]*[0-9][0-9a-z_-]* *[)\],;]",  # (ID 42)
+    r"(^|[\s(\[,;])#([0-9]{2,}|[A-Z][0-9]+)\b",  # #1234, as claude-mem writes them
+    r"[(\[] *#[0-9]+\b",  # (#7)
+    r"(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b",  # a UUID
+    r"(?i)\b[0-7][0-9a-hjkmnp-tv-z]{25}\b",  # a ULID
+    r"[(\[] *M-?[0-9]+ *[)\],;]",  # (M12), but not `Apple M1`
+    r"\bM-[0-9]+\b",  # M-12
+    # memories/auth.md, .serena/memories/auth, MEMORY.md, project_overview.md
+    r"(?i)(^|[\s(\[/\\])(memory|memories)[/\\]([\w-]+[/\\])*[\w-]+\.md\b",
+    r"(?i)(^|[\s(\[/\\])memories[/\\][\w-]+([\s.,;:)\]]|$)",
+    r"(?i)(^|[\s(\[/\\])memory\.md\b",
+    r"(^|[\s(\[])[a-z0-9]+(_[a-z0-9]+)+\.md\b",
 )
 
 
@@ -30,6 +52,7 @@ class Sections(TextAxis):
     """The text has a heading for each key word, in any heading style and in any order."""
 
     kind: ClassVar[str] = "sections"
+    version: ClassVar[int] = 2
     sections: tuple[str, ...]
 
     def parameter_problems(self) -> Iterator[tuple[str, str]]:
@@ -57,12 +80,14 @@ class Sections(TextAxis):
 class Citations(TextAxis):
     """Every finding cites a source: `path:line`, or the id of a memory.
 
-    A finding is a list item or a table row under one of the sections. An item is also covered by
-    the item it stands in, or if all items inside it are. An item that says that there is nothing
-    is no finding. `other_sections` end a section too, where headings show no level.
+    A finding is a list item, a table row or a paragraph of prose under one of the sections. An item
+    is also covered by the item it stands in, or if all items inside it are. A short statement that
+    nothing was found is no finding. `other_sections` end a section too, where headings show no
+    level.
     """
 
     kind: ClassVar[str] = "citations"
+    version: ClassVar[int] = 2
     sections: tuple[str, ...]
     other_sections: tuple[str, ...] = ()
     memory_ids: tuple[str, ...] = MEMORY_IDS
@@ -89,12 +114,18 @@ class Citations(TextAxis):
                     "there is no section {names}, so nothing that could cite a source", names=names
                 )
             )
-        # Two names may share a heading.
-        entries = [
-            entry for heading in dict.fromkeys(headings) for entry in outline.read_entries(heading)
+        # Two names may share a heading, and a heading may stand in the tag of its section.
+        entries = {
+            (entry.line, entry.text): (entry, heading.has_key_word(_MEMORY))
+            for heading in dict.fromkeys(headings)
+            for entry in outline.read_entries(heading)
+        }
+        findings = [leaf for entry, _ in entries.values() for leaf in _find_leaves(entry)]
+        lacking = [
+            leaf
+            for entry, about_memory in entries.values()
+            for leaf in self._find_uncited(entry, about_memory=about_memory)
         ]
-        findings = [leaf for entry in entries for leaf in _find_leaves(entry)]
-        lacking = [leaf for entry in entries for leaf in self._find_uncited(entry)]
         if not lacking:
             return Cell.passed(_format_cited_findings(len(findings)))
         quoted = "; ".join(
@@ -114,16 +145,17 @@ class Citations(TextAxis):
             )
         )
 
-    def _find_uncited(self, entry: OutlineEntry) -> Iterator[OutlineEntry]:
+    def _find_uncited(self, entry: OutlineEntry, *, about_memory: bool) -> Iterator[OutlineEntry]:
         """Yield the findings in an entry that cite nothing and are not inside one that cites."""
-        if entry.names_line or any(
-            find_match(pattern, entry.bare_text) is not None for pattern in self.memory_ids
-        ):
+        from markscheme.mark.sources import names_line, names_memory
+
+        text = entry.text
+        if names_line(text) or names_memory(text, self.memory_ids, about_memory=about_memory):
             return
         if entry.inside:
             for inner in entry.inside:
-                yield from self._find_uncited(inner)
-        elif not entry.is_empty_statement:
+                yield from self._find_uncited(inner, about_memory=about_memory)
+        elif _is_finding(entry):
             yield entry
 
 
@@ -142,8 +174,14 @@ def _find_leaves(entry: OutlineEntry) -> Iterator[OutlineEntry]:
     if entry.inside:
         for inner in entry.inside:
             yield from _find_leaves(inner)
-    elif not entry.is_empty_statement:
+    elif _is_finding(entry):
         yield entry
+
+
+def _is_finding(entry: OutlineEntry) -> bool:
+    from markscheme.mark.nothing_found import says_nothing_was_found
+
+    return not says_nothing_was_found(entry.text)
 
 
 def _check_section_names(

@@ -7,14 +7,14 @@ the reason.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from markscheme.mark.axes.base import BaseAxis
 from markscheme.mark.axes.tag_limits import check_limit_tag, check_limits, get_limit
-from markscheme.vocabulary import Cell, FrozenDict, Item, Response, Transcript, sentence
+from markscheme.vocabulary import Call, Cell, FrozenDict, Item, Response, Transcript, sentence
 
 # Few rubrics judge calls; the others start faster without the tables of tools, so the methods
 # that need them import them.
@@ -103,55 +103,88 @@ def _fail_undecided(doubts: Mapping[str, None] | Sequence[str]) -> Cell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallOrder(_FamilyAxis):
-    """The first call of one family comes before the first call of another.
+    """The first call of one family comes before the first call of other families.
 
-    Calls of the second family without any of the first fail; without calls of the second there is
-    nothing that could have come too early. A call that fits both families counts for the first.
+    Calls of these without any of the first fail; without them there is nothing that could have come
+    too early. A call that fits both counts for the first. With the family `explore`, what the log
+    shows as a dispatch counts too, whatever the name of its tool.
     """
 
     kind: ClassVar[str] = "call_order"
     version: ClassVar[int] = 2
     agents: Agents = Agents.MAIN
     first: str
-    then: str
+    then: str | tuple[str, ...]
+
+    @property
+    def later_families(self) -> tuple[str, ...]:
+        """The families that come after the first."""
+        return (self.then,) if isinstance(self.then, str) else self.then
 
     def parameter_problems(self) -> Iterator[tuple[str, str]]:
-        """Refuse unknown families, and the same family twice."""
+        """Refuse unknown families, the same family twice, and an empty list."""
         yield from self._check_families("first", self.first)
-        yield from self._check_families("then", self.then)
-        if self.first == self.then:
+        yield from self._check_families("then", *self.later_families)
+        if self.first in self.later_families:
             yield "then", "must be another family than `first`"
+        if not self.then:
+            yield "then", "is an empty list; name at least one family"
 
     def judge_transcript(self, transcript: Transcript, item: Item) -> Cell:  # noqa: ARG002 - for every item
         """Say which call came first, and when."""
-        from markscheme.read.tools import build_attempt, is_in_family, iter_calls
+        from markscheme.read.tools import EXPLORE, build_attempt, is_in_family, iter_calls
 
         # A line that cannot be read may hold an earlier call.
         if transcript.skipped_lines:
             return _fail_undecided(transcript.doubts)
-        early = late = None
+        dispatched, unplaced = _find_dispatched_calls(self._select_transcripts(transcript))
+        if EXPLORE in self.later_families and unplaced:
+            return Cell.failed(
+                sentence("a sub-agent was started, but the log does not say by which call")
+            )
+        late: tuple[str, ToolAttempt] | None = None
         for call in iter_calls(transcript, nested=self.agents is Agents.ALL):
             if is_in_family(self.first, self.tool_families, call):
-                early = build_attempt(call)
-                break
-            if late is None and is_in_family(self.then, self.tool_families, call):
-                late = build_attempt(call)
-        return self._compare_first_calls(transcript, early, late)
+                return self._compare_first_calls(transcript, build_attempt(call), late)
+            family = self._find_later_family(call, dispatched)
+            if late is None and family is not None:
+                late = family, build_attempt(call)
+        return self._compare_first_calls(transcript, None, late)
+
+    def _find_later_family(self, call: Call, dispatched: Collection[tuple[str, int]]) -> str | None:
+        """Return the family of a call that must not come first, if it is of one."""
+        from markscheme.read.tools import EXPLORE, OTHER_AGENTS, is_in_family
+
+        for family in self.later_families:
+            if is_in_family(family, self.tool_families, call):
+                return family
+        is_dispatch = EXPLORE in self.later_families and (call.agent, call.index) in dispatched
+        if is_dispatch and not is_in_family(OTHER_AGENTS, self.tool_families, call):
+            return EXPLORE
+        return None
 
     def _compare_first_calls(
-        self, transcript: Transcript, early: ToolAttempt | None, late: ToolAttempt | None
+        self,
+        transcript: Transcript,
+        early: ToolAttempt | None,
+        late: tuple[str, ToolAttempt] | None,
     ) -> Cell:
-        first, then = self.first, self.then
+        first = self.first
         if late is None and early is None:
+            then = " or ".join(self.later_families)
             nothing = sentence("no call of {first}, and none of {then}", first=first, then=then)
             return self._pass_if_complete(transcript, nothing)
         if late is None:
-            came_first = sentence("{first} came first: {early}", first=first, early=early)
-            return self._pass_if_complete(transcript, came_first)
+            reason = sentence("{first} came first: {early}", first=first, early=early)
+            return self._pass_if_complete(transcript, reason)
+        then, attempt = late
         if early is None:
             return Cell.missed(
                 sentence(
-                    "no call of {first}, but of {then}: {late}", first=first, then=then, late=late
+                    "no call of {first}, but of {then}: {late}",
+                    first=first,
+                    then=then,
+                    late=attempt,
                 )
             )
         return Cell.missed(
@@ -159,10 +192,21 @@ class CallOrder(_FamilyAxis):
                 "{then} came first: {late}; {first} only then: {early}",
                 first=first,
                 then=then,
-                late=late,
+                late=attempt,
                 early=early,
             )
         )
+
+
+def _find_dispatched_calls(
+    transcripts: Sequence[Transcript],
+) -> tuple[set[tuple[str, int]], bool]:
+    """Return the calls that are dispatches, and whether a dispatch is of no call."""
+    dispatches = [(agent, dispatch) for agent in transcripts for dispatch in agent.dispatches]
+    placed = {
+        (agent.agent, dispatch.call) for agent, dispatch in dispatches if dispatch.call is not None
+    }
+    return placed, any(dispatch.call is None for _, dispatch in dispatches)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

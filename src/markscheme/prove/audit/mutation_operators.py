@@ -371,9 +371,10 @@ def _generate_choice_mutants(rubric: Rubric, spec: AxisSpec) -> Iterator[Mutant]
 def _generate_order_mutants(rubric: Rubric, spec: AxisSpec) -> Iterator[Mutant]:
     axis = spec.axis
     if isinstance(axis, CallOrder):
-        change = ("", f"`{axis.then}` must come before `{axis.first}`")
-        changed = replace(axis, first=axis.then, then=axis.first)
-        yield _build_mutant(rubric, spec, MutantKind.ORDER, change, changed)
+        for family in axis.later_families:
+            change = ("", f"`{family}` must come before `{axis.first}`")
+            changed = replace(axis, first=family, then=axis.first)
+            yield _build_mutant(rubric, spec, MutantKind.ORDER, change, changed)
 
 
 _SHARE_METRICS = frozenset({"score", "axis", "passed"})

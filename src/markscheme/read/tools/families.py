@@ -21,7 +21,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from markscheme.read.tools.mutations import SHELL_TOOLS, iter_commands
+from markscheme.read.tools.memory_writes import MEMORY_WRITES
+from markscheme.read.tools.mutations import SHELL_TOOLS, find_mutation, iter_commands
 from markscheme.vocabulary import (
     MAIN_AGENT,
     Call,
@@ -33,6 +34,9 @@ from markscheme.vocabulary import (
 )
 
 MEMORY, SEARCH, DISPATCH, MUTATION = "memory", "search", "dispatch", "mutation"
+MEMORY_WRITE, EXPLORE, OTHER_AGENTS = "memory_write", "explore", "other_agents"
+# A call of the second family is none of the first: a write is no check of the memory.
+_EXCEPTIONS = {MEMORY: MEMORY_WRITE, EXPLORE: OTHER_AGENTS}
 ENTRY_KEYS = ("tool", "path", "argument", "command")
 _CHANGE_KEYS = ("add", "remove")
 _MEMORY_FILES = (
@@ -56,9 +60,13 @@ def _split_names(text: str) -> list[str]:
     return text.split()
 
 
+_DISPATCH_TOOLS = (
+    *_split_names("task agent workflow spawn_agent dispatch_agent run_subagent new_task"),
+    *_split_names("delegate_task transfer_to_* delegate_to_* delegate_work_to_*"),
+)
 DEFAULT_FAMILIES: Mapping[str, tuple[Any, ...]] = {
     MEMORY: (
-        # memory, save_memory, mcp__memory__search_nodes, serena_read_memory
+        # memory, mcp__memory__search_nodes, serena_read_memory
         "*memor*",
         "*mem0*",
         "*claude-mem*",
@@ -94,10 +102,16 @@ DEFAULT_FAMILIES: Mapping[str, tuple[Any, ...]] = {
         *({"command": program} for program in _split_names(_READ_PROGRAMS)),
         *({"command": f"git {verb}"} for verb in ("grep", "ls-files", "ls-tree", "show", "blame")),
     ),
-    DISPATCH: (
-        *_split_names("task agent workflow spawn_agent dispatch_agent run_subagent new_task"),
-        *_split_names("delegate_task transfer_to_* delegate_to_* delegate_work_to_*"),
+    DISPATCH: _DISPATCH_TOOLS,
+    # An agent explores unless it is known for something else.
+    EXPLORE: _DISPATCH_TOOLS,
+    OTHER_AGENTS: (
+        *({"argument": kind} for kind in _split_names("statusline-setup output-style-setup")),
+        *({"argument": kind} for kind in _split_names("memory memory-* *:memory-* mem-search")),
+        *({"argument": kind} for kind in _split_names("test-runner tester writer code-writer")),
+        *_split_names("transfer_to_memory* delegate_to_memory*"),
     ),
+    MEMORY_WRITE: MEMORY_WRITES,
     MUTATION: (
         # Tools of MCP servers that write; OpenCode writes the names without `mcp__`
         *(f"mcp__*__{verb}_*" for verb in _split_names("add append create delete edit insert")),
@@ -149,7 +163,18 @@ def _matches_any(pattern: re.Pattern[str], texts: Iterable[str]) -> bool:
 
 
 def is_in_family(family: str, overrides: Mapping[str, Any], call: Call) -> bool:
-    """Return whether a call is of a family; `overrides` is what the rubric says about families."""
+    """Return whether a call is of a family; `overrides` is what the rubric says about families.
+
+    A call that writes to a memory or changes something is no reading of a memory.
+    """
+    if not _matches_family(family, overrides, call):
+        return False
+    if family in _EXCEPTIONS and _matches_family(_EXCEPTIONS[family], overrides, call):
+        return False
+    return family != MEMORY or find_mutation(call) is None
+
+
+def _matches_family(family: str, overrides: Mapping[str, Any], call: Call) -> bool:
     return any(
         matcher.matches_call(call)
         for matcher in _build_matchers(family, FrozenDict.freeze(overrides.get(family)))
