@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from markscheme.read.tools import find_all_changes, find_changes
+from markscheme.read.tools import find_changes
 
 CHANGES = [
     "rm -rf build",

@@ -19,22 +19,32 @@ from markscheme.read.tools.families import (
     iter_calls,
     list_families,
 )
-from markscheme.read.tools.mutations import find_all_changes, find_changes, find_mutation
+from markscheme.read.tools.findings import Findings
+from markscheme.read.tools.mutations import (
+    find_changes,
+    find_mutation,
+    find_unknown_programs,
+    find_unreadable_code,
+)
+from markscheme.read.tools.scripts import judge_script
 
 __all__ = [
     "DEFAULT_FAMILIES",
     "DISPATCH",
     "ENTRY_KEYS",
     "CallDetails",
+    "Findings",
     "ToolAttempt",
     "build_attempt",
     "extract_call_details",
-    "find_all_changes",
     "find_attempts",
     "find_changes",
     "find_family_problems",
     "find_mutation",
+    "find_unknown_programs",
+    "find_unreadable_code",
     "is_in_family",
     "iter_calls",
+    "judge_script",
     "list_families",
 ]

@@ -21,7 +21,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from markscheme.read.tools.mutations import SHELL_TOOLS, iter_commands
+from markscheme.read.tools.commands import iter_commands
+from markscheme.read.tools.tool_names import is_shell_tool
 from markscheme.vocabulary import (
     MAIN_AGENT,
     Call,
@@ -131,7 +132,7 @@ class CallMatcher(Struct, frozen=True, kw_only=True):
             return False
         if self.command is None:
             return self.path is None or _matches_any(self.path, call.paths)
-        if call.command is None or (self.tool is None and call.name.lower() not in SHELL_TOOLS):
+        if call.command is None or (self.tool is None and not is_shell_tool(call.name)):
             return False
         return any(self._matches_command(words) for words in iter_commands(call.command))
 

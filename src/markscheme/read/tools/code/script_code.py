@@ -51,6 +51,8 @@ def _compile(text: str) -> re.Pattern[str]:
 
 _STRINGS = r"(?P<text>\"(?:[^\"\\]|\\.)*(?:\"|\Z)|'(?:[^'\\]|\\.)*(?:'|\Z)"
 
+_BACKQUOTED = _STRINGS + r"|`[^`]*(?:`|\Z)"
+
 JAVASCRIPT = LanguageRules(
     name="JavaScript",
     quotes=_compile(
@@ -69,7 +71,7 @@ JAVASCRIPT = LanguageRules(
     opaque=_compile(
         r"\beval\b|\bFunction\s*\(|\bnew\s+Function\b|\bconstructor\b|\bvm\b|\bWebAssembly\b"
         r"|\bglobalThis\s*\[|\bglobal\s*\[|\bprocess\s*\.\s*(binding|dlopen|mainModule)|\]\s*(\?\.)?\("
-        r"|\)\s*\(|\bimport\s*\(\s*(?!\x00)|\brequire\s*\(\s*(?!\x00)|\brequire\s*(?![\w\s(.=:}]|\s*\()"
+        r"|\brequire\s*\(\s*\x00\d+\x00\s*\)\s*\(|\bimport\s*\(\s*(?!\x00)|\brequire\s*\(\s*(?!\x00)|\brequire\s*(?![\w\s(.=:}]|\s*\()"
         r"|\bReflect\b|\bWorker\b|\bsetTimeout\s*\(\s*\x00|\brequire\s*\.\s*(extensions|main)"
         r"|\bcreateRequire\b"
     ),
@@ -120,7 +122,7 @@ JAVASCRIPT = LanguageRules(
 RUBY = LanguageRules(
     name="Ruby",
     quotes=_compile(
-        _STRINGS + r"|%[qQwWiI]?\{[^}]*\}|%[qQwWiI]\([^)]*\)|%[wi]\[[^\]]*\])|(?P<comment>\#[^\n{]*$)"
+        _BACKQUOTED + r"|%[qQwWiI]?\{[^}]*\}|%[qQwWiI]\([^)]*\)|%[wi]\[[^\]]*\])|(?P<comment>\#[^\n{]*$)"
         r"|(?P<regex>(?<=[(,=~!&|?{;\s])/(?![\s/])(?:[^/\\\n]|\\.)+/[a-z]*)"
     ),
     changing=_compile(
@@ -129,7 +131,7 @@ RUBY = LanguageRules(
         r"|\bProcess\s*\.\s*(kill|daemon)\b|\b(write|binwrite|unlink|mkpath|rmtree)\b\s*[( ]?\s*\x00"
         r"|\bTempfile\b|\bNet::HTTP\s*\.\s*(post|put|delete|patch)\w*|\bNet::HTTP::(Post|Put|Delete|Patch)\b"
         r"|\.\s*(destroy|destroy_all|delete_all|update_all|save!?|create!|update!|update_columns|insert_all"
-        r"|upsert_all|mkpath|rmtree|touch_all)(?![\w:])|\bexecute\b"
+        r"|upsert_all|mkpath|rmtree|touch_all)(?![\w:])|\bexecute\b|\bopen\b[^;\n]{0,200}?\x00OPEN\x00"
     ),
     opaque=_compile(
         r"\b(eval|instance_eval|class_eval|module_eval|binding|public_send|__send__|send|const_get"
@@ -168,7 +170,7 @@ RUBY = LanguageRules(
 PERL = LanguageRules(
     name="Perl",
     quotes=_compile(
-        _STRINGS + r"|\bqq?\{[^}]*\}|\bqq?\([^)]*\)|\bqw\s*[(\[{/][^)\]}/]*[)\]}/])|(?P<comment>(?<!\$)\#[^\n]*)"
+        _BACKQUOTED + r"|\bqq?\{[^}]*\}|\bqq?\([^)]*\)|\bqw\s*[(\[{/][^)\]}/]*[)\]}/])|(?P<comment>(?<!\$)\#[^\n]*)"
         r"|(?P<regex>(?<![\w)}\]])(?:m\s*)?/(?:[^/\\\n]|\\.)*/[a-z]*"
         r"|\b(?:s|tr|y)(?P<d>[/|!#,~@%])(?:(?!(?P=d))[^\\]|\\.)*(?P=d)(?:(?!(?P=d))[^\\]|\\.)*(?P=d)"
         r"(?![a-z]*e)[a-z]*|\b(?:m|qr)(?P<d2>[|!#,~@%/])(?:(?!(?P=d2))[^\\]|\\.)*(?P=d2)[a-z]*"
@@ -201,7 +203,7 @@ PERL = LanguageRules(
 
 PHP = LanguageRules(
     name="PHP",
-    quotes=_compile(_STRINGS + r")|(?P<comment>//[^\n]*|\#[^\n]*|/\*.*?(?:\*/|\Z))|(?P<regex>\Z(?!.))"),
+    quotes=_compile(_BACKQUOTED + r")|(?P<comment>//[^\n]*|\#[^\n]*|/\*.*?(?:\*/|\Z))|(?P<regex>\Z(?!.))"),
     changing=_compile(
         r"(?<![\w$>])(file_put_contents|fwrite|fputs|fputcsv|unlink|rename|mkdir|rmdir|copy|touch|chmod|chown"
         r"|chgrp|symlink|link|tempnam|tmpfile|move_uploaded_file|ftruncate|mail|curl_exec)\s*\("
@@ -266,8 +268,8 @@ def judge_script_code(language: str, source: str) -> Findings:
         found.doubts.append(f"{rules.name} code that is too long to be read")
         return found
     plain, texts = _take_out_texts(rules, source)
-    _add_started_commands(rules, plain, texts, found)
-    _add_backquoted_commands(rules, source, texts, found)
+    _add_started_commands(rules, source, plain, texts, found)
+    _add_backquoted_commands(rules, source, found)
     change = rules.changing.search(plain)
     if change is not None:
         found.changes.append(shorten_code(source))
@@ -302,7 +304,7 @@ def _take_out_texts(rules: LanguageRules, source: str) -> tuple[str, list[str]]:
             return f"{_MARK}METHOD{_MARK}"
         texts.append(inner)
         inside = "".join(_iter_interpolations(rules, text))
-        if rules in (PERL, PHP, LUA) and _OPEN_MODES.fullmatch(inner):
+        if rules is not JAVASCRIPT and _OPEN_MODES.fullmatch(inner):
             return f"{_MARK}OPEN{_MARK}{inside}"
         return f"{_MARK}{len(texts) - 1}{_MARK}{inside}"
 
@@ -318,7 +320,7 @@ def _iter_interpolations(rules: LanguageRules, text: str) -> Iterator[str]:
 
 
 def _add_started_commands(
-    rules: LanguageRules, plain: str, texts: list[str], found: Findings
+    rules: LanguageRules, source: str, plain: str, texts: list[str], found: Findings
 ) -> None:
     for count, match in enumerate(rules.starting.finditer(plain)):
         # In JavaScript, `exec` is also the method of a regular expression.
@@ -328,7 +330,7 @@ def _add_started_commands(
             break
         script = _read_command(plain, match.end(), texts)
         if script is None:
-            found.doubts.append(_explain_doubt(rules, "starts a computed command in", "", plain))
+            found.doubts.append(_explain_doubt(rules, "starts a computed command", "", source))
         else:
             found.scripts.append(script)
 
@@ -357,11 +359,8 @@ def _read_command(plain: str, position: int, texts: list[str]) -> str | None:
     return re.sub(r"\$\{[^}]*\}|#\{[^}]*\}", _VALUE, " ".join(words))
 
 
-def _add_backquoted_commands(
-    rules: LanguageRules, source: str, texts: list[str], found: Findings
-) -> None:
+def _add_backquoted_commands(rules: LanguageRules, source: str, found: Findings) -> None:
     """Ruby, Perl and PHP run what stands in backquotes."""
-    del texts
     if rules is JAVASCRIPT or rules is LUA:
         return
     for script in re.findall(r"`([^`]*)`", source)[:100]:
@@ -389,7 +388,9 @@ def _find_unknown_calls(rules: LanguageRules, plain: str) -> Iterator[str]:
         if group
         for name in re.findall(r"\w+[!?]?", group)
     }
-    starting = {match[0].strip(" ([`\n") for match in rules.starting.finditer(plain)}
+    starting = {
+        word for match in rules.starting.finditer(plain) for word in re.findall(r"\w+", match[0])
+    }
     for match in rules.calls.finditer(plain):
         name = next(group for group in match.groupdict().values() if group)
         if name in rules.plain or name in defined or name in starting:

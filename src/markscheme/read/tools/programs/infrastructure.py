@@ -11,9 +11,9 @@ RULES = (
         reads="""
             ps images logs inspect version info search history diff top stats port events ls wait
             help */ls */list */inspect */ps */logs */history */df */info */show */version */config
-            */images */top */port */events */stats */diff scout scout/* manifest/inspect compose
+            */images */top */port */events */stats */diff scout scout/* manifest/inspect
             compose/wait buildx/du buildx/imagetools/inspect buildx/version imagetools/inspect
-            system image container volume network context trust/inspect completion machine/list
+            trust/inspect completion machine/list
             swarm/ca compose/attach mcp/* model/list model/status sbom sbom/*
         """,
         valued="-H --host -l --context -c --config -f --file -p --project-name --profile --root",
@@ -37,10 +37,10 @@ RULES = (
         changes="*",
         reads="""
             get describe logs top explain api-resources api-versions version cluster-info diff
-            auth/can-i auth/whoami config config/view config/current-context config/get-*
-            rollout/status rollout/history wait events kustomize completion options plugin plugin/*
-            port-forward proxy help tree ctx ns neat status whoami projects project certificate
-            alpha rollout auth set 
+            auth/can-i auth/whoami config/view config/current-context config/get-*
+            rollout/status rollout/history wait events kustomize completion options plugin/list
+            port-forward proxy help tree ctx ns neat status whoami projects project
+             
         """,
         valued="-n --namespace --context --cluster --kubeconfig -s --server --user --as --token",
     ),
@@ -49,8 +49,8 @@ RULES = (
         changes="*",
         reads="""
             list ls get get/* status history hist show show/* inspect search search/* template lint
-            version env repo repo/list dependency dependency/list dep/list plugin plugin/list verify
-            help completion diff diff/* secrets/view registry
+            version env repo/list dependency/list dep/list plugin/list verify
+            help completion diff diff/* secrets/view
         """,
         valued="-n --namespace --kube-context --kubeconfig --registry-config",
     ),
@@ -74,7 +74,7 @@ RULES = (
         changes="*",
         reads="""
             plan validate show output graph version providers console state/list state/show
-            state/pull workspace/list workspace/show help metadata test state workspace
+            state/pull workspace/list workspace/show help metadata test providers/schema
         """,
         reading=r"-check|-write=false",
         outputs=r"-out",
@@ -84,7 +84,7 @@ RULES = (
         changes="*",
         reads="""
             preview pre logs about whoami version config/get stack/ls stack/output stack/history
-            stack/graph config plugin/ls help stack console
+            stack/graph plugin/ls help
         """,
     ),
     ProgramRule(
