@@ -64,56 +64,140 @@ class EmbeddedCode(Struct):
 
 _PSQL_VALUES = "-h -p -U -d -v -P -F -R -T -L -o --host --port --username --dbname --set --variable"
 _INTERPRETERS = (
-    Interpreter(programs="bash sh zsh dash ksh fish ash mksh rbash csh tcsh elvish nu xonsh",
-                language=SHELL, code=r"-[a-zA-Z]*c|--command", valued="-o -O +O --rcfile --init-file"),
-    Interpreter(programs="python pypy ipython py jython graalpy", language="python",
-                code=r"-[a-zA-Z]*c", valued="-W -X --check-hash-based-pycs"),
-    Interpreter(programs="node nodejs tsx ts-node iojs", language="javascript",
-                code=r"-e|--eval|-p|--print|-pe|-ep", valued="-r --require --import --loader -C"),
-    Interpreter(programs="bun", language="javascript", code=r"-e|--eval|-p|--print",
-                runs_file=False, valued="--cwd --preload -r --filter"),
+    Interpreter(
+        programs="bash sh zsh dash ksh fish ash mksh rbash csh tcsh elvish nu xonsh",
+        language=SHELL,
+        code=r"-[a-zA-Z]*c|--command",
+        valued="-o -O +O --rcfile --init-file",
+    ),
+    Interpreter(
+        programs="python pypy ipython py jython graalpy",
+        language="python",
+        code=r"-[a-zA-Z]*c",
+        valued="-W -X --check-hash-based-pycs",
+    ),
+    Interpreter(
+        programs="node nodejs tsx ts-node iojs",
+        language="javascript",
+        code=r"-e|--eval|-p|--print|-pe|-ep",
+        valued="-r --require --import --loader -C",
+    ),
+    Interpreter(
+        programs="bun",
+        language="javascript",
+        code=r"-e|--eval|-p|--print",
+        runs_file=False,
+        valued="--cwd --preload -r --filter",
+    ),
     Interpreter(programs="deno", language="javascript", subcommand="eval", position=0),
-    Interpreter(programs="ruby jruby truffleruby", language="ruby", code=r"-[a-zA-Z0]*e",
-                valued="-I -r -E -C"),
+    Interpreter(
+        programs="ruby jruby truffleruby",
+        language="ruby",
+        code=r"-[a-zA-Z0]*e",
+        valued="-I -r -E -C",
+    ),
     Interpreter(programs="perl", language="perl", code=r"-[a-zA-Z0-9]*[eE]", valued="-I -M -m"),
     Interpreter(programs="php", language="php", code=r"-r|--run|-B|-R|-E", valued="-d -c -S -t"),
     Interpreter(programs="lua luajit", language="lua", code=r"-e", valued="-l"),
-    Interpreter(programs="Rscript R r julia elixir iex scala groovy clojure clj bb guile racket ghc"
-                " osascript swift raku erl escript tclsh wish gosh sbcl clisp ocaml jshell crystal octave"
-                " matlab maxima gp sage coffee livescript kotlin janet fennel expect gdb"
-                " lldb nickle gnuplot pry irb",
-                language=OTHER, code=r"-[a-zA-Z]*e|--eval|--execute|-eval|-ex|-E|-c|-l|--batch-eval|-o"),
-    Interpreter(programs="powershell pwsh", language="powershell",
-                code=r"(?i:-c(ommand)?|/c|-e(nc(odedcommand)?|c)?|/command)",
-                files=r"(?i:-f(ile)?)", valued="-ExecutionPolicy -ep -WorkingDirectory -Version"),
+    Interpreter(
+        programs="Rscript R r julia elixir iex scala groovy clojure clj bb guile racket ghc"
+        " osascript swift raku erl escript tclsh wish gosh sbcl clisp ocaml jshell crystal octave"
+        " matlab maxima gp sage coffee livescript kotlin janet fennel expect gdb"
+        " lldb nickle gnuplot pry irb",
+        language=OTHER,
+        code=r"-[a-zA-Z]*e|--eval|--execute|-eval|-ex|-E|-c|-l|--batch-eval|-o",
+    ),
+    Interpreter(
+        programs="powershell pwsh",
+        language="powershell",
+        code=r"(?i:-c(ommand)?|/c|-e(nc(odedcommand)?|c)?|/command)",
+        files=r"(?i:-f(ile)?)",
+        valued="-ExecutionPolicy -ep -WorkingDirectory -Version",
+    ),
     Interpreter(programs="cmd", language="cmd", code=r"//?[cCkK]", runs_file=False),
     # Databases
-    Interpreter(programs="psql pgcli", language=SQL, code=r"-c|--command",
-                files=r"-f|--file", valued=_PSQL_VALUES, runs_file=False),
-    Interpreter(programs="sqlite3 sqlite litecli sqlcipher libsql", language=SQL, code=r"-cmd|-e|--execute",
-                files=r"-init", valued="-separator -newline -nullvalue", position=1, runs_file=False),
-    Interpreter(programs="duckdb", language=SQL, code=r"-c|-s|-cmd", files=r"-f|-init", position=1,
-                runs_file=False),
-    Interpreter(programs="mysql mariadb mycli usql snowsql ysqlsh ycqlsh cqlsh", language=SQL,
-                code=r"-[a-zA-Z]*e|--execute|-q|--query|-c|--command", files=r"-f|--file",
-                valued="-u -h -P -D --user --host --port --database -S -k", runs_file=False),
-    Interpreter(programs="clickhouse-client clickhouse clickhouse-local trino presto impala-shell"
-                " hive beeline spark-sql questdb dsql tsql sqlcmd osql isql steampipe",
-                language=SQL, code=r"-q|-Q|-e|--query|--execute", files=r"-i|-f|--queries-file|--file",
-                valued="-h -u -p -S -U -P -d --host --user --password --database", runs_file=False),
+    Interpreter(
+        programs="psql pgcli",
+        language=SQL,
+        code=r"-c|--command",
+        files=r"-f|--file",
+        valued=_PSQL_VALUES,
+        runs_file=False,
+    ),
+    Interpreter(
+        programs="sqlite3 sqlite litecli sqlcipher libsql",
+        language=SQL,
+        code=r"-cmd|-e|--execute",
+        files=r"-init",
+        valued="-separator -newline -nullvalue",
+        position=1,
+        runs_file=False,
+    ),
+    Interpreter(
+        programs="duckdb",
+        language=SQL,
+        code=r"-c|-s|-cmd",
+        files=r"-f|-init",
+        position=1,
+        runs_file=False,
+    ),
+    Interpreter(
+        programs="mysql mariadb mycli usql snowsql ysqlsh ycqlsh cqlsh",
+        language=SQL,
+        code=r"-[a-zA-Z]*e|--execute|-q|--query|-c|--command",
+        files=r"-f|--file",
+        valued="-u -h -P -D --user --host --port --database -S -k",
+        runs_file=False,
+    ),
+    Interpreter(
+        programs="clickhouse-client clickhouse clickhouse-local trino presto impala-shell"
+        " hive beeline spark-sql questdb dsql tsql sqlcmd osql isql steampipe",
+        language=SQL,
+        code=r"-q|-Q|-e|--query|--execute",
+        files=r"-i|-f|--queries-file|--file",
+        valued="-h -u -p -S -U -P -d --host --user --password --database",
+        runs_file=False,
+    ),
     Interpreter(programs="osqueryi", language=SQL, position=0, runs_file=False),
     Interpreter(programs="sqlplus", language=SQL, runs_file=False, files=r"@.*"),
     Interpreter(programs="bq", language=SQL, subcommand="query", position=0, runs_file=False),
-    Interpreter(programs="cockroach", language=SQL, subcommand="sql", code=r"-e|--execute",
-                files=r"-f|--file", runs_file=False),
-    Interpreter(programs="wrangler", language=SQL, subcommand="d1 execute", code=r"--command",
-                files=r"--file", runs_file=False, reads_stdin=False),
+    Interpreter(
+        programs="cockroach",
+        language=SQL,
+        subcommand="sql",
+        code=r"-e|--execute",
+        files=r"-f|--file",
+        runs_file=False,
+    ),
+    Interpreter(
+        programs="wrangler",
+        language=SQL,
+        subcommand="d1 execute",
+        code=r"--command",
+        files=r"--file",
+        runs_file=False,
+        reads_stdin=False,
+    ),
     Interpreter(programs="turso", language=SQL, subcommand="db shell", position=1, runs_file=False),
-    Interpreter(programs="cypher-shell", language=SQL, position=0, files=r"-f|--file",
-                valued="-u -p -a -d", runs_file=False),
-    Interpreter(programs="influx", language=SQL, code=r"-execute", runs_file=False, reads_stdin=False),
-    Interpreter(programs="mongosh mongo", language=MONGO, code=r"--eval", files=r"-f|--file",
-                valued="--host --port -u -p --db --username --password", runs_file=False),
+    Interpreter(
+        programs="cypher-shell",
+        language=SQL,
+        position=0,
+        files=r"-f|--file",
+        valued="-u -p -a -d",
+        runs_file=False,
+    ),
+    Interpreter(
+        programs="influx", language=SQL, code=r"-execute", runs_file=False, reads_stdin=False
+    ),
+    Interpreter(
+        programs="mongosh mongo",
+        language=MONGO,
+        code=r"--eval",
+        files=r"-f|--file",
+        valued="--host --port -u -p --db --username --password",
+        runs_file=False,
+    ),
 )
 _BY_PROGRAM: dict[str, list[Interpreter]] = {}
 for _interpreter in _INTERPRETERS:
@@ -217,17 +301,28 @@ def _read_pipe(source: SimpleCommand | None, found: EmbeddedCode) -> None:
     """Add what the command before the pipe prints, if its words say so."""
     words = [] if source is None else unwrap_command(source.words).words
     program = get_program_name(words[0]) if words else ""
-    arguments = words[1:]
-    if program == "echo":
-        text = " ".join(arguments[1:] if arguments[:1] in (["-e"], ["-n"], ["-E"]) else arguments)
-        found.texts.append(text.replace("\\n", "\n"))
-    elif program == "printf":
-        text = arguments[0] if arguments else ""
-        rest = " ".join(arguments[1:])
-        found.texts.append(text.replace("%s", rest).replace("%b", rest).replace("\\n", "\n"))
+    printed = read_printed_text(words)
+    if printed is not None:
+        found.texts.append(printed)
     elif program == "cat" and source is not None and source.heredocs:
         found.texts += source.heredocs
     elif _DOWNLOAD.fullmatch(program):
         found.downloads = True
     else:
         found.doubts.append(f"code from the output of `{program or 'another command'}`")
+
+
+def read_printed_text(words: Sequence[str]) -> str | None:
+    """Return what `echo` or `printf` prints; `None` for another command."""
+    program = get_program_name(words[0]) if words else ""
+    arguments = list(words[1:])
+    if program == "echo":
+        text = " ".join(arguments[1:] if arguments[:1] in (["-e"], ["-n"], ["-E"]) else arguments)
+    elif program == "printf":
+        pattern = "".join(arguments[:1])
+        # The pattern is used again for each further argument.
+        parts = re.sub(r"%[sb]", "\x00", pattern).split("\x00")
+        text = pattern if len(parts) == 1 else parts[0] + parts[-1].join(arguments[1:]) + parts[-1]
+    else:
+        return None
+    return text.replace("\\n", "\n")

@@ -23,7 +23,7 @@ from markscheme.read.tools.interpreters import (
     find_code,
     find_interpreter,
 )
-from markscheme.read.tools.programs import Effect, is_real_file, judge_program
+from markscheme.read.tools.programs import Effect, is_known_program, is_real_file, judge_program
 from markscheme.read.tools.shell import (
     MAX_DEPTH,
     SUBSTITUTED,
@@ -48,7 +48,7 @@ _POWERSHELL_CHANGE = re.compile(
 )
 _POWERSHELL_DOUBT = re.compile(
     r"\b(iex|invoke-expression|frombase64string|downloadstring|add-type|scriptblock\]::create"
-    r"|-enc(odedcommand)?)\b",
+    r"|-enc(odedcommand)?)\b|(?:^|[;|{(\s])[&.]\s*[$(]",
     re.IGNORECASE,
 )
 _MAX_FINDINGS = 200
@@ -111,6 +111,8 @@ class _ScriptJudge:
             self.judge(script, simple.depth + 1)
         if unwrapped.words:
             self._judge_words(unwrapped.words, simple)
+        elif unwrapped.reads_script:
+            self._judge_interpreter(_SOURCE, "ssh", [], simple)
         elif not unwrapped.is_wrapped:
             self._note_variables(simple.words)
 
@@ -154,12 +156,14 @@ class _ScriptJudge:
 
     def _is_unreadable_program(self, words: list[str], name: str) -> bool:
         """Note a program whose name is computed; PowerShell prints the value of a variable."""
-        if "$" not in name and "`" not in name:
+        if "$" not in name and "`" not in name and name != "{}":
             return False
         if self.is_powershell:
             self._judge_powershell_value(words)
         else:
-            self.found.doubts.append(f"a program named by a variable: {shorten_code(' '.join(words))}")
+            self.found.doubts.append(
+                f"a program named by a variable: {shorten_code(' '.join(words))}"
+            )
         return True
 
     def _judge_powershell_value(self, words: list[str]) -> None:
@@ -197,9 +201,11 @@ class _ScriptJudge:
         if interpreter.language == "python" and "-m" in rest[:8]:
             self._judge_python_module(rest)
             return True
-        if judge_program(name, rest) is Effect.CHANGE:
-            return False
         code = find_code(interpreter, rest, simple)
+        if not code.texts and judge_program(name, rest) is Effect.CHANGE:
+            return False
+        if self._judge_known_file(code, rest):
+            return True
         if code.is_empty:
             return interpreter.language not in {OTHER, "javascript"} or not rest
         self._judge_downloads(code, name)
@@ -207,6 +213,15 @@ class _ScriptJudge:
         self._judge_code_files(interpreter, name, code)
         if not code.downloads:
             self.add_code(code.language, code.texts, simple.depth + 1)
+        return True
+
+    def _judge_known_file(self, code: EmbeddedCode, rest: list[str]) -> bool:
+        """Judge a file of code that the tables know, such as `python manage.py migrate`."""
+        file = code.files[0] if code.files else ""
+        name = get_program_name(file)
+        if code.language in {SQL, MONGO} or file not in rest or not is_known_program(name):
+            return False
+        self._add(judge_command(name, rest[rest.index(file) + 1 :], SimpleCommand()), 0)
         return True
 
     def _judge_python_module(self, rest: list[str]) -> None:
@@ -239,7 +254,7 @@ class _ScriptJudge:
                 self._add(judge_code(language, text), depth)
 
     def _judge_program(self, name: str, rest: list[str], simple: SimpleCommand) -> None:
-        if _CODE_FILE.fullmatch(name):
+        if _CODE_FILE.fullmatch(name) and not is_known_program(name):
             self.found.programs.append(shorten_code(name))
             return
         found = judge_command(name, rest, simple)

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from markscheme.read.json_fields import split_words
 from markscheme.read.tools.code.text_scripts import judge_awk, judge_editor, judge_sed
 from markscheme.read.tools.findings import Findings, shorten_code
+from markscheme.read.tools.interpreters import read_printed_text
 from markscheme.read.tools.programs import (
     Effect,
     find_option_values,
@@ -245,7 +246,8 @@ def _judge_editor_command(name: str) -> Callable[[list[str], SimpleCommand], Fin
             *simple.heredocs,
         ]
         if not scripts and simple.piped and simple.source is not None:
-            scripts = [" ".join(simple.source.words[1:]).replace("\\n", "\n")]
+            printed = read_printed_text(simple.source.words)
+            scripts = [] if printed is None else [printed]
         if not scripts or any(re.fullmatch(r"-[a-zA-Z]*S", word) for word in words):
             return _change_if(name, words, changes=True)
         return merge_findings(map(judge_editor, scripts))
@@ -325,24 +327,35 @@ _GIT_SPECIAL: dict[str, Callable[[list[str]], bool]] = {
     "archive": lambda rest: bool(find_option_values(rest, "-o|--output")),
     "format-patch": lambda rest: "--stdout" not in rest,
     "hash-object": lambda rest: "-w" in rest,
-    "symbolic-ref": lambda rest: len([word for word in rest if not word.startswith("-")]) > 1
-    or "-d" in rest,
+    "symbolic-ref": lambda rest: (
+        len([word for word in rest if not word.startswith("-")]) > 1 or "-d" in rest
+    ),
     "notes": lambda rest: bool(rest) and rest[0] not in {"list", "show"},
     "worktree": lambda rest: bool(rest) and rest[0] != "list",
     "submodule": lambda rest: bool(rest) and rest[0] not in {"status", "summary", "foreach"},
-    "lfs": lambda rest: bool(rest) and rest[0] not in {"ls-files", "status", "env", "logs", "version"},
+    "lfs": lambda rest: (
+        bool(rest) and rest[0] not in {"ls-files", "status", "env", "logs", "version"}
+    ),
     "sparse-checkout": lambda rest: bool(rest) and rest[0] != "list",
     "replace": lambda rest: bool(rest) and rest[0] not in {"-l", "--list"},
 }
 
 
-def _judge_yarn(words: list[str], simple: SimpleCommand) -> Findings:
-    del simple
-    effect = judge_program("yarn", words)
-    bare = not [word for word in words if word not in {"--frozen-lockfile", "--immutable", "--silent"}]
-    if effect is Effect.UNKNOWN and not bare:
-        return Findings(programs=[_name_program("yarn", words)])
-    return _change_if("yarn", words, bare or effect is Effect.CHANGE)
+def _judge_package_runner(name: str) -> Callable[[list[str], SimpleCommand], Findings]:
+    """`yarn prettier` runs the program `prettier` if `yarn` has no such command itself."""
+
+    def judge(words: list[str], simple: SimpleCommand) -> Findings:
+        del simple
+        effect = judge_program(name, words)
+        if effect is Effect.UNKNOWN and words and is_known_program(words[0]):
+            return Findings(scripts=[shlex.join(words)])
+        if effect is Effect.UNKNOWN:
+            return Findings(programs=[_name_program(name, words)])
+        installs = name == "yarn" and all(word.startswith("--") for word in words)
+        asks = is_dry_run(words)
+        return _change_if(name, words, effect is Effect.CHANGE or (installs and not asks))
+
+    return judge
 
 
 def _judge_trap(words: list[str], simple: SimpleCommand) -> Findings:
@@ -382,7 +395,8 @@ _JUDGES: dict[str, Callable[[list[str], SimpleCommand], Findings]] = {
     "mawk": _judge_awk,
     "nawk": _judge_awk,
     "git": _judge_git,
-    "yarn": _judge_yarn,
+    "yarn": _judge_package_runner("yarn"),
+    "pnpm": _judge_package_runner("pnpm"),
     "trap": _judge_trap,
     **{name: _judge_editor_command(name) for name in _EDITORS},
 }

@@ -99,9 +99,7 @@ def squeeze_name(name: str) -> str:
     return _SIGNS.sub("", name.casefold())
 
 
-_KINDS = {
-    squeeze_name(name): kind for kind, names in _NAMES.items() for name in names.split()
-}
+_KINDS = {squeeze_name(name): kind for kind, names in _NAMES.items() for name in names.split()}
 _SUFFIXES = {
     f"_{name}": kind
     for kind, names in _NAMES.items()

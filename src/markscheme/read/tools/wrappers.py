@@ -53,9 +53,12 @@ _WRAPPERS = (
     Wrapper(programs="sudo", valued="u g p C h T r R t D U", script_option=""),
     Wrapper(programs="doas", valued="u C a"),
     Wrapper(programs="env genv", valued="u C", script_option=r"-S|--split-string"),
-    Wrapper(programs="command builtin nohup setsid chronic unbuffer rlwrap winpty time gtime"
-            " dbus-run-session catchsegv eatmydata proxychains proxychains4 torsocks"
-            " noglob nocorrect call busybox toybox", valued="f o"),
+    Wrapper(
+        programs="command builtin nohup setsid chronic unbuffer rlwrap winpty time gtime"
+        " dbus-run-session catchsegv eatmydata proxychains proxychains4 torsocks"
+        " noglob nocorrect call busybox toybox",
+        valued="f o",
+    ),
     Wrapper(programs="exec", valued="a"),
     Wrapper(programs="nice", valued="n"),
     Wrapper(programs="ionice chrt", valued="c n p"),
@@ -78,8 +81,12 @@ _WRAPPERS = (
     Wrapper(programs="direnv", subcommand="exec", skip=1),
     Wrapper(programs="nix-shell", script_option=r"--run|--command", skip=99),
     Wrapper(programs="nix", subcommand="develop", script_option=r"-c|--command", skip=99),
-    Wrapper(programs="poetry pipenv pdm hatch rye pixi uv", subcommand="run", valued=_RUNNER_VALUES),
-    Wrapper(programs="conda mamba micromamba", subcommand="run", valued="n p --name --prefix --cwd"),
+    Wrapper(
+        programs="poetry pipenv pdm hatch rye pixi uv", subcommand="run", valued=_RUNNER_VALUES
+    ),
+    Wrapper(
+        programs="conda mamba micromamba", subcommand="run", valued="n p --name --prefix --cwd"
+    ),
     Wrapper(programs="mise rtx asdf rbenv pyenv nodenv", subcommand="exec"),
     Wrapper(programs="mise", subcommand="x"),
     Wrapper(programs="volta dotenvx", subcommand="run"),
@@ -94,12 +101,27 @@ _WRAPPERS = (
     Wrapper(programs="pipx", subcommand="run", valued=_RUNNER_VALUES),
     Wrapper(programs="doppler op infisical chamber teller", subcommand="run", separator=True),
     Wrapper(programs="aws-vault", subcommand="exec", separator=True),
-    Wrapper(programs="docker podman nerdctl finch", subcommand="exec", valued=_CONTAINER_VALUES, skip=1),
-    Wrapper(programs="docker podman nerdctl finch", subcommand="container exec",
-            valued=_CONTAINER_VALUES, skip=1),
-    Wrapper(programs="docker podman nerdctl finch", subcommand="compose exec",
-            valued=_CONTAINER_VALUES, skip=1),
-    Wrapper(programs="docker-compose podman-compose", subcommand="exec", valued=_CONTAINER_VALUES, skip=1),
+    Wrapper(
+        programs="docker podman nerdctl finch", subcommand="exec", valued=_CONTAINER_VALUES, skip=1
+    ),
+    Wrapper(
+        programs="docker podman nerdctl finch",
+        subcommand="container exec",
+        valued=_CONTAINER_VALUES,
+        skip=1,
+    ),
+    Wrapper(
+        programs="docker podman nerdctl finch",
+        subcommand="compose exec",
+        valued=_CONTAINER_VALUES,
+        skip=1,
+    ),
+    Wrapper(
+        programs="docker-compose podman-compose",
+        subcommand="exec",
+        valued=_CONTAINER_VALUES,
+        skip=1,
+    ),
     Wrapper(programs="kubectl oc k kubecolor", subcommand="exec", valued=_CONTAINER_VALUES, skip=1),
     Wrapper(programs="lxc incus multipass", subcommand="exec", skip=1),
     Wrapper(programs="adb", subcommand="shell", as_script=True),
@@ -121,18 +143,24 @@ for _wrapper in _WRAPPERS:
 
 
 class Unwrapped(Struct, frozen=True):
-    """The command inside its wrappers: its words, or scripts of the shell."""
+    """The command inside its wrappers: its words, or scripts of the shell.
+
+    `reads_script` says that a shell reads its script from standard input, as with `ssh host`.
+    """
 
     words: list[str]
     scripts: tuple[str, ...] = ()
     is_wrapped: bool = False
     too_many: bool = False
+    reads_script: bool = False
 
 
 def get_program_name(word: str) -> str:
     """Return the name of a program without its folder and `.exe`."""
     name = word.replace("\\", "/").rpartition("/")[2]
-    return name[:-4] if name.lower().endswith((".exe", ".cmd")) and len(name) > len(".exe") else name
+    return (
+        name[:-4] if name.lower().endswith((".exe", ".cmd")) and len(name) > len(".exe") else name
+    )
 
 
 def unwrap_command(words: Sequence[str]) -> Unwrapped:
@@ -157,7 +185,10 @@ def unwrap_command(words: Sequence[str]) -> Unwrapped:
             return Unwrapped([], (script,), is_wrapped=True)
         if wrapper.as_script:
             inner = " ".join(words[end:])
-            return Unwrapped([], (inner,) if inner else (), is_wrapped=True)
+            reads_script = not inner and name == "ssh"
+            return Unwrapped(
+                [], (inner,) if inner else (), is_wrapped=True, reads_script=reads_script
+            )
         if end >= len(words):
             # Without a command, a wrapper such as `env` only prints.
             return Unwrapped([], is_wrapped=True)

@@ -16,7 +16,9 @@ from markscheme.read.tools.findings import Findings, shorten_code
 __all__ = ["judge_code", "judge_sql"]
 
 # Code in a language that is not read: only printing what is written there is harmless.
-_LITERAL = r"(?:\"[^\"$#\\`]*\"|'[^'\\`]*'|[\d.\s+\-*/%()]+|version\b|VERSION\b|System\.version\(\))"
+_LITERAL = (
+    r"(?:\"[^\"$#\\`]*\"|'[^'\\`]*'|[\d.\s+\-*/%()]+|version\b|VERSION\b|System\.version\(\))"
+)
 _PRINTS_LITERAL = re.compile(
     rf"\s*(?:(?:print|println|puts|cat|echo|display|say|IO\.puts|IO\.inspect|System\.out\.println|putStrLn)"
     rf"\s*\(?\s*)?{_LITERAL}\s*\)?\s*;?\s*"

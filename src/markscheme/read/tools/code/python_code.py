@@ -64,7 +64,9 @@ def judge_notebook_cell(source: str) -> Findings:
 
     def take_line(match: re.Match[str]) -> str:
         if match["sign"] in {"!", "%%bash", "%%sh", "%sx", "%system"}:
-            rest = source[match.start("rest") :] if match["sign"].startswith("%%") else match["rest"]
+            rest = (
+                source[match.start("rest") :] if match["sign"].startswith("%%") else match["rest"]
+            )
             scripts.append(rest)
         elif match["sign"] in {"%pip", "%conda"}:
             scripts.append(f"{match['sign'][1:]}{match['rest']}")

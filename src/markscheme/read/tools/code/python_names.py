@@ -94,7 +94,9 @@ CHANGING_METHODS = split_words(
     "writelines makedirs removedirs save_pretrained push_to_hub "
 )
 # Methods that change something only with such arguments as `judge_method` looks at.
-CHECKED_METHODS = split_words("open write replace rename execute save request post put patch delete")
+CHECKED_METHODS = split_words(
+    "open write replace rename execute save request post put patch delete"
+)
 # Methods that read, compute, or change objects in memory only.
 PLAIN_METHODS = split_words(
     "read readline readlines readable seek tell close flush fileno isatty getvalue decode encode strip "
@@ -159,9 +161,13 @@ OPAQUE_ATTRIBUTES = split_words(
     "__reduce__ __reduce_ex__ __closure__ __base__ f_globals f_locals f_back gi_frame cr_frame "
     "tb_frame"
 )
-OPAQUE_NAMES = split_words("__builtins__ __loader__ __import__ exec eval compile setattr delattr breakpoint")
+OPAQUE_NAMES = split_words(
+    "__builtins__ __loader__ __import__ exec eval compile setattr delattr breakpoint"
+)
 WRITING_VERBS = (
     "create delete remove drop save write update insert put post set upload move rename truncate migrate "
     "commit push send publish install deploy destroy purge reset clear kill stop start restart terminate"
 ).split()
-STANDARD_STREAMS = split_words("sys.stdout sys.stderr sys.__stdout__ sys.__stderr__ sys.stdout.buffer sys.stderr.buffer")
+STANDARD_STREAMS = split_words(
+    "sys.stdout sys.stderr sys.__stdout__ sys.__stderr__ sys.stdout.buffer sys.stderr.buffer"
+)

@@ -122,7 +122,8 @@ JAVASCRIPT = LanguageRules(
 RUBY = LanguageRules(
     name="Ruby",
     quotes=_compile(
-        _BACKQUOTED + r"|%[qQwWiI]?\{[^}]*\}|%[qQwWiI]\([^)]*\)|%[wi]\[[^\]]*\])|(?P<comment>\#[^\n{]*$)"
+        _BACKQUOTED
+        + r"|%[qQwWiI]?\{[^}]*\}|%[qQwWiI]\([^)]*\)|%[wi]\[[^\]]*\])|(?P<comment>\#[^\n{]*$)"
         r"|(?P<regex>(?<=[(,=~!&|?{;\s])/(?![\s/])(?:[^/\\\n]|\\.)+/[a-z]*)"
     ),
     changing=_compile(
@@ -142,7 +143,9 @@ RUBY = LanguageRules(
         r"\b(?:system|exec|spawn|popen|popen2|popen3|popen2e|capture2|capture2e|capture3|pipeline)\b\s*\(?\s*"
         r"(?=\S)|(?:%x\s*)(?=\S)"
     ),
-    calls=_compile(r"(?<![\w@$:])(?P<name>[a-z_]\w*[!?]?)(?=\s*\(|\s+\x00|\s+[\w@\[(:]|\s*(?:do|\{)|\s*\Z|\s*[;\n.])"),
+    calls=_compile(
+        r"(?<![\w@$:])(?P<name>[a-z_]\w*[!?]?)(?=\s*\(|\s+\x00|\s+[\w@\[(:]|\s*(?:do|\{)|\s*\Z|\s*[;\n.])"
+    ),
     plain=split_words(
         "puts print p pp printf require if unless else elsif end do def class module while until for in "
         "case when then return yield self nil true false and or not begin rescue ensure each each_with_index "
@@ -170,7 +173,8 @@ RUBY = LanguageRules(
 PERL = LanguageRules(
     name="Perl",
     quotes=_compile(
-        _BACKQUOTED + r"|\bqq?\{[^}]*\}|\bqq?\([^)]*\)|\bqw\s*[(\[{/][^)\]}/]*[)\]}/])|(?P<comment>(?<!\$)\#[^\n]*)"
+        _BACKQUOTED
+        + r"|\bqq?\{[^}]*\}|\bqq?\([^)]*\)|\bqw\s*[(\[{/][^)\]}/]*[)\]}/])|(?P<comment>(?<!\$)\#[^\n]*)"
         r"|(?P<regex>(?<![\w)}\]])(?:m\s*)?/(?:[^/\\\n]|\\.)*/[a-z]*"
         r"|\b(?:s|tr|y)(?P<d>[/|!#,~@%])(?:(?!(?P=d))[^\\]|\\.)*(?P=d)(?:(?!(?P=d))[^\\]|\\.)*(?P=d)"
         r"(?![a-z]*e)[a-z]*|\b(?:m|qr)(?P<d2>[|!#,~@%/])(?:(?!(?P=d2))[^\\]|\\.)*(?P=d2)[a-z]*"
@@ -203,7 +207,9 @@ PERL = LanguageRules(
 
 PHP = LanguageRules(
     name="PHP",
-    quotes=_compile(_BACKQUOTED + r")|(?P<comment>//[^\n]*|\#[^\n]*|/\*.*?(?:\*/|\Z))|(?P<regex>\Z(?!.))"),
+    quotes=_compile(
+        _BACKQUOTED + r")|(?P<comment>//[^\n]*|\#[^\n]*|/\*.*?(?:\*/|\Z))|(?P<regex>\Z(?!.))"
+    ),
     changing=_compile(
         r"(?<![\w$>])(file_put_contents|fwrite|fputs|fputcsv|unlink|rename|mkdir|rmdir|copy|touch|chmod|chown"
         r"|chgrp|symlink|link|tempnam|tmpfile|move_uploaded_file|ftruncate|mail|curl_exec)\s*\("
@@ -214,7 +220,9 @@ PHP = LanguageRules(
         r"|unserialize|ReflectionFunction|extract|parse_str)\b|\$\w+\s*\(|\]\s*\("
         r"|\)\s*\(|\$\$"
     ),
-    starting=_compile(r"(?<![\w$>])(?:exec|system|shell_exec|passthru|popen|proc_open|pcntl_exec)\s*\(\s*(?=\S)"),
+    starting=_compile(
+        r"(?<![\w$>])(?:exec|system|shell_exec|passthru|popen|proc_open|pcntl_exec)\s*\(\s*(?=\S)"
+    ),
     calls=_compile(r"(?<![\w$])(?P<name>[A-Za-z_]\w*)\s*\("),
     plain=split_words(
         "echo print print_r var_dump var_export printf sprintf json_encode json_decode phpversion "
@@ -238,7 +246,9 @@ LUA = LanguageRules(
     changing=_compile(
         r"\bos\s*\.\s*(remove|rename|tmpname)\b|\bio\s*\.\s*(open|output)\b[^)]{0,300}?\x00OPEN\x00|\bio\s*\.\s*output\b"
     ),
-    opaque=_compile(r"\b(load|loadstring|dofile|loadfile|require|_G|_ENV|debug|setfenv|getfenv)\b|\]\s*\(|\)\s*\("),
+    opaque=_compile(
+        r"\b(load|loadstring|dofile|loadfile|require|_G|_ENV|debug|setfenv|getfenv)\b|\]\s*\(|\)\s*\("
+    ),
     starting=_compile(r"\b(?:os\s*\.\s*execute|io\s*\.\s*popen)\s*\(?\s*(?=\S)"),
     calls=_compile(r"(?<!\w)(?P<name>[A-Za-z_]\w*)\s*\("),
     plain=split_words(
@@ -258,7 +268,8 @@ LANGUAGES = {
     "lua": LUA,
 }
 _HTTP_WRITES = split_words("POST PUT PATCH DELETE")
-_OPEN_MODES = re.compile(r"\+?[wa]b?\+?|r\+b?|[wax]\+?[bt]*|rb\+|\s*\+?>.*|\s*\|.*|.*\|\s*|\+<.*", re.DOTALL)
+_OPEN_MODES = re.compile(r"[wax]\+?[bt]*\+?(:.*)?|rb?\+b?", re.DOTALL)
+_PERL_OPEN_MODES = re.compile(r"\s*\+?>.*|\s*\|.*|.*\|\s*|\s*\+<.*|-\|", re.DOTALL)
 
 
 def judge_script_code(language: str, source: str) -> Findings:
@@ -304,7 +315,8 @@ def _take_out_texts(rules: LanguageRules, source: str) -> tuple[str, list[str]]:
             return f"{_MARK}METHOD{_MARK}"
         texts.append(inner)
         inside = "".join(_iter_interpolations(rules, text))
-        if rules is not JAVASCRIPT and _OPEN_MODES.fullmatch(inner):
+        modes = _PERL_OPEN_MODES if rules is PERL else _OPEN_MODES
+        if rules is not JAVASCRIPT and modes.fullmatch(inner):
             return f"{_MARK}OPEN{_MARK}{inside}"
         return f"{_MARK}{len(texts) - 1}{_MARK}{inside}"
 
@@ -338,7 +350,9 @@ def _add_started_commands(
 def _starts_in_javascript(match: re.Match[str], plain: str, texts: list[str]) -> bool:
     if match[0].endswith("\n") or match[1] in {"$", "shell", "fork", "exec", "spawn"}:
         known = {"child_process", "node:child_process", "execa", "zx", "shelljs", "bun"}
-        opened = "(" in match[0] or (match[1] == "$" and plain[match.end() : match.end() + 1] == _MARK)
+        opened = "(" in match[0] or (
+            match[1] == "$" and plain[match.end() : match.end() + 1] == _MARK
+        )
         return opened and (bool(known & set(texts)) or "Bun." in plain)
     return "(" in match[0]
 

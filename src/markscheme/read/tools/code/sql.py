@@ -144,7 +144,9 @@ _MONGO_WRITE = re.compile(
     r"|killOp|grant\w+|revoke\w+|copyTo|convertToCapped|reIndex|compact|fsync\w*|addUser"
     r"|stepDown|initiate|reconfig|addShard|enableSharding|shardCollection)\s*\(|\$out\b|\$merge\b"
 )
-_MONGO_UNREADABLE = re.compile(r"\b(runCommand|adminCommand|eval|load|Function|run|require)\s*\(|\]\s*\(")
+_MONGO_UNREADABLE = re.compile(
+    r"\b(runCommand|adminCommand|eval|load|Function|run|require)\s*\(|\]\s*\("
+)
 
 
 def judge_mongo(text: str) -> Findings:

@@ -139,7 +139,7 @@ RULES = (
     op bw lpass databricks snow astro prefect dagster airflow kaggle huggingface-cli hf wandb mlflow
     dvc lakectl confluent kafka-topics kafka-topics.sh rabbitmqadmin rabbitmqctl mc gsutil s3cmd
     s5cmd b2 azcopy multipass lxc incus virsh vboxmanage VBoxManage prlctl limactl colima orb
-    launchctl networksetup nmcli gsettings dconf xfconf-query tailscale cloudflared ngrok neonctl
+    networksetup nmcli gsettings dconf xfconf-query tailscale cloudflared ngrok neonctl
     neon pscale turso atlas mongocli auth0 okta amplify eas expo ionic cdktf crossplane velero
     linkerd cilium sops oras skopeo crane regctl cosign juju maas pulumi-esc spacectl tfe kn func
     copilot porter waypoint boundary eb ecs-cli rke2 rancher kustomizer argo werf okteto devspace
@@ -156,7 +156,7 @@ RULES = (
     disable disconnect drain drop edit enable evict failover fork generate grant import
     init insert install invoke invite issue kill launch link lock login logout make map mark 
     merge migrate mk mb mkdir modify mount move mv new patch pause pin power-off power-on
-    promote protect provision prune publish purge push put rb reassign reboot recover recreate
+    promote protect provision prune publish purge push put rb reassign reboot reconcile recover recreate
     redeploy redrive refresh register reject release reload remove rename reopen replace replay
     rerun reset resize resolve restart restore resume retry revert revoke rm rollback roll rotate
     rsync run-command save scale schedule seed send set set-env shutdown sign snapshot start stop

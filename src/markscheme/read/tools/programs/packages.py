@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from markscheme.read.tools.programs.rules import ProgramRule
+from markscheme.read.tools.programs.rules import Effect, ProgramRule
 
 RULES = (
     ProgramRule(
@@ -202,8 +202,8 @@ RULES = (
     ),
     ProgramRule(
         programs="""
-            rebar3 stack cabal opam ghcup luarocks cpan cpanm raco lein pod carthage port
-            nix-env nix-channel nix guix emerge pkg pkg_add pkg_delete xbps-install xbps-remove
+            rebar3 stack cabal opam ghcup luarocks raco lein pod carthage port
+            nix-channel nix guix emerge pkg pkg_add pkg_delete xbps-install xbps-remove
             opkg eopkg swupd tdnf microdnf winget choco scoop snap flatpak brew mas apt apt-get
             aptitude dnf yum zypper apk nala asdf mise rtx nvm fnm volta pyenv rbenv nodenv jenv
             tfenv sdk n corepack gvm tlmgr spack conan vcpkg xcodes rvm krew helm-plugin
@@ -314,5 +314,18 @@ RULES = (
         """,
         changes="* generate",
         reads="lint breaking ls-files vet compile list validate help build version diff",
+        bare=Effect.CHANGE,
+    ),
+    ProgramRule(
+        programs="nix-env",
+        changing=r"-[a-z]*[ieuGS][a-zA-Z]*|--(install|uninstall|upgrade|rollback|set|delete-.*)",
+        reading=r"-[a-z]*q[a-zA-Z]*|--query",
+        reads="*",
+    ),
+    ProgramRule(programs="cpan cpanm", changes="*", reading=r"-[lDav]|--info|--showdeps"),
+    ProgramRule(
+        programs="setup.py",
+        changes="install develop build build_* bdist bdist_* sdist upload register clean egg_info",
+        reads="check test --version --name",
     ),
 )

@@ -71,6 +71,11 @@ RULES = (
         changing=r"--set",
     ),
     ProgramRule(programs="ulimit umask history", reads="*", changing=r"-[cwd]+"),
+    ProgramRule(
+        programs="launchctl",
+        changes="*",
+        reads="list print print-* blame getenv help version managername dumpstate examine",
+    ),
     ProgramRule(programs="locate mlocate plocate", reads="*"),
     ProgramRule(programs="updatedb", changes="*"),
     ProgramRule(
@@ -126,7 +131,7 @@ RULES = (
     ProgramRule(
         programs="ssh-keygen",
         changes="*",
-        reading=r"-[a-zA-Z]*[lFyB]",
+        reading=r"-[a-zA-Z]*[lFyB][a-zA-Z]*",
     ),
     ProgramRule(
         programs="ssh-add",
