@@ -59,7 +59,7 @@ def mark_cell(axis: Axis, response: Response, item: Item) -> Cell:
 
     The last text of an incomplete log may not be the answer, so axes that read the text fail there.
     """
-    doubts = response.transcript.doubts if response.transcript is not None else ()
+    doubts = response.transcript.answer_doubts if response.transcript is not None else ()
     if doubts and not getattr(axis, "traces", False):
         return Cell.failed(
             sentence(

@@ -467,8 +467,8 @@ def measure_transcript(transcript: Transcript) -> SessionMetrics:
     )
     known = [tokens for tokens in usages if _sum_input_tokens(tokens) is not None]
     return SessionMetrics(
-        latency_s=None if transcript.doubts else transcript.latency_s,
-        last_turn_latency_s=None if transcript.doubts else transcript.last_turn_latency_s,
+        latency_s=None if transcript.answer_doubts else transcript.latency_s,
+        last_turn_latency_s=None if transcript.answer_doubts else transcript.last_turn_latency_s,
         tool_calls=calls,
         subagent_calls=calls - len(transcript.calls),
         dispatches=sum(len(find_attempts(agent, (DISPATCH,), {})) for agent in agents),
@@ -497,7 +497,7 @@ def _sum_known(numbers: Iterable[int | None]) -> int | None:
 
 def _find_lower_bounds(agents: list[Transcript], usages: list[Tokens]) -> Iterator[str]:
     """Yield the metrics whose true value may be higher than what the log shows."""
-    incomplete = any(agent.doubts for agent in agents)
+    incomplete = any(agent.answer_doubts for agent in agents)
     unseen = any(agent.unseen for agent in agents)
     if incomplete or unseen:
         yield "tool_calls"

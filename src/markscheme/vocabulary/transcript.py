@@ -101,6 +101,8 @@ class Tokens(Struct, frozen=True, kw_only=True):
 class Transcript(Struct, frozen=True, kw_only=True):
     """One agent's session. `gaps` lists why the log is incomplete; it is empty if it is complete.
 
+    - `unread_code` lists the calls whose command or code cannot be read. They make the log
+      incomplete as to what was done; the answer is in it all the same.
     - `agent` is `main`, or the id of a sub-agent of the given `kind`.
     - `internal` marks work that the client did by itself, such as compaction. Its tokens count,
       but it is not a dispatch.
@@ -120,6 +122,7 @@ class Transcript(Struct, frozen=True, kw_only=True):
     tokens: Tokens
     subagents: tuple[Transcript, ...] = ()
     gaps: tuple[str, ...] = ()
+    unread_code: tuple[str, ...] = ()
     skipped_lines: int = 0
     kind: str | None = None
     internal: bool = False
@@ -127,12 +130,22 @@ class Transcript(Struct, frozen=True, kw_only=True):
 
     @property
     def complete(self) -> bool:
-        """Whether the log holds everything up to an answer."""
-        return not self.gaps
+        """Whether the log holds everything up to an answer, and every command can be read."""
+        return not self.all_gaps
+
+    @property
+    def all_gaps(self) -> tuple[str, ...]:
+        """Every reason why the transcript is not complete."""
+        return (*self.gaps, *self.unread_code)
 
     @property
     def doubts(self) -> tuple[str, ...]:
-        """The gaps that may hide calls. A call without a result hides none."""
+        """Why more may have been done than the transcript shows."""
+        return (*self.answer_doubts, *self.unread_code)
+
+    @property
+    def answer_doubts(self) -> tuple[str, ...]:
+        """The gaps that may hide calls or a later answer. A call without a result hides none."""
         return tuple(gap for gap in self.gaps if gap != NO_RESULT)
 
     @property

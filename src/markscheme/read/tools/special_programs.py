@@ -117,7 +117,8 @@ def _judge_wget(words: list[str], simple: SimpleCommand) -> Findings:
 def _find_short_values(words: Sequence[str], short: str, long: str) -> list[str]:
     """Return the values of an option, attached to it or in a word of their own."""
     values = []
-    for word, following in zip(words, [*words[1:], ""], strict=True):
+    for at, word in enumerate(words):
+        following = words[at + 1] if at + 1 < len(words) else ""
         option = re.fullmatch(f"(?:{short}|{long}=|{long}$)(.*)", word, re.DOTALL)
         if option is not None:
             values.append(option[1] or following)

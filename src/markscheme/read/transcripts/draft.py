@@ -14,7 +14,12 @@ from decimal import Decimal
 from typing import Any
 
 from markscheme.read.json_fields import clean_text, compute_seconds
-from markscheme.read.tools import CallDetails, extract_call_details, find_mutation
+from markscheme.read.tools import (
+    CallDetails,
+    extract_call_details,
+    find_mutation,
+    find_unreadable_code,
+)
 from markscheme.vocabulary import (
     MAIN_AGENT,
     NO_RESULT,
@@ -213,6 +218,7 @@ class Draft:
             tokens=self.tokens or sum_tokens(self.usages) or Tokens(),
             subagents=tuple(self.children),
             gaps=tuple(self.gaps),
+            unread_code=tuple(filter(None, map(find_unreadable_code, calls))),
             skipped_lines=skipped,
             kind=self.kind,
             internal=self.internal,
