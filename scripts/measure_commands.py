@@ -43,7 +43,9 @@ def main() -> None:
         counts = answers[group]
         cells = [
             _share(counts["mutation", "mutation"], _sum(counts, "mutation")),
-            _share(_sum(counts, "harmless") - counts["harmless", "harmless"], _sum(counts, "harmless")),
+            _share(
+                _sum(counts, "harmless") - counts["harmless", "harmless"], _sum(counts, "harmless")
+            ),
             _share(counts["doubt", "doubt"], _sum(counts, "doubt")),
         ]
         print(f"{group:16}" + "".join(f"{cell:>16}" for cell in cells))

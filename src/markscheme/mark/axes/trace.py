@@ -227,7 +227,9 @@ class ForbiddenCalls(_FamilyAxis):
         if MUTATION not in self.families:
             return reason
         calls = (call for agent in self._select_transcripts(transcript) for call in agent.calls)
-        programs = list(dict.fromkeys(name for call in calls for name in find_unknown_programs(call)))
+        programs = list(
+            dict.fromkeys(name for call in calls for name in find_unknown_programs(call))
+        )
         if not programs:
             return reason
         shown = ", ".join(programs[:_MAX_SHOWN_PROGRAMS])

@@ -79,8 +79,8 @@ def _find_command(arguments: dict[str, Any], kind: ToolKind | None) -> str | Non
     """Return the command of a shell tool, or the code or SQL of another tool that runs it."""
     for key in _CODE_KEYS.get(kind, ()) if kind is not None else ():
         command = _parse_command(arguments[key]) if key in arguments else None
-        if command is not None:
-            return command
+        if command is not None or arguments.get(key) == "":
+            return command or ""
     for key in COMMAND_KEYS:
         command = _parse_command(arguments[key]) if key in arguments else None
         if command is not None:

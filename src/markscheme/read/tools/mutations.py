@@ -31,7 +31,9 @@ _LANGUAGES = {
     ToolKind.OTHER: "other",
 }
 _CONTROL_INPUT = re.compile(r"[\x00-\x1f\x7f\s]*")
+_REDACTED = re.compile(r"\s*[\[{<(]\s*(redacted|removed|masked|hidden)\b", re.IGNORECASE)
 _NOTHING = Findings()
+_MISSING = Findings(doubts=["its command is not in the log"])
 
 
 def find_mutation(call: Call) -> Mutation | None:
@@ -61,8 +63,13 @@ def find_unknown_programs(call: Call) -> list[str]:
 
 def _judge_call(call: Call) -> Findings:
     kind = get_tool_kind(call.name)
-    if call.command is None or kind not in _LANGUAGES:
+    if kind not in _LANGUAGES:
         return _NOTHING
+    if call.command is None:
+        is_shell = kind in {ToolKind.SHELL, ToolKind.POWERSHELL}
+        return _MISSING if is_shell and "restart" not in call.arguments else _NOTHING
+    if _REDACTED.match(call.command) is not None:
+        return _MISSING
     if kind is ToolKind.TERMINAL_INPUT:
         return _judge_terminal_input(call.command)
     return judge_script(call.command, language=_LANGUAGES[kind])
