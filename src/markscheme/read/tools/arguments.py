@@ -10,12 +10,12 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from markscheme.read.json_fields import clean_text, split_words
-from markscheme.read.tools.tool_names import ToolKind, get_tool_kind
+from markscheme.read.tools.tool_names import ToolKind, get_tool_kind, may_lack_command
 from markscheme.vocabulary import FrozenDict
 
 PATH_KEYS = split_words(
     "file_path filePath path absolute_path notebook_path file filename file_name target_file "
-    "dir_path"
+    "dir_path absolutePath"
 )
 COMMAND_KEYS = split_words("command cmd")
 # The key of the action of an editor tool, and where other tools have their command, code or SQL.
@@ -29,6 +29,7 @@ _CODE_KEYS = {
     ToolKind.POWERSHELL: _SHELL_KEYS,
     ToolKind.TERMINAL_INPUT: ("chars", "input", "text", "keys", "data", "command"),
     ToolKind.SQL: ("sql", "query", "statement", "sql_query", "queries", "command"),
+    ToolKind.QUERY: ("sql", "query", "statement"),
     ToolKind.PYTHON: ("code", "script", "python_code", "source", "python", "input", "command"),
     ToolKind.NOTEBOOK: ("code", "cell", "source", "script", "input", "command"),
     ToolKind.JAVASCRIPT: ("code", "script", "source", "input", "command"),
@@ -70,7 +71,8 @@ def extract_call_details(name: str, arguments: Any) -> CallDetails:
         )
     if isinstance(arguments, str):
         paths = find_patched_files(arguments) if "patch" in name else ()
-        command = clean_text(arguments) if kind in _CODE_KEYS and arguments else None
+        is_command = kind in _CODE_KEYS and not may_lack_command(name)
+        command = clean_text(arguments) if is_command and arguments else None
         return CallDetails(paths, command, FrozenDict(input=_shorten_text(arguments)))
     return arguments if isinstance(arguments, CallDetails) else _NO_DETAILS
 

@@ -14,7 +14,7 @@ from markscheme.read.tools.arguments import EDITOR_ACTION_KEY
 from markscheme.read.tools.findings import Findings, shorten_code
 from markscheme.read.tools.interpreters import SHELL
 from markscheme.read.tools.scripts import judge_script
-from markscheme.read.tools.tool_names import ToolKind, get_tool_kind
+from markscheme.read.tools.tool_names import ToolKind, get_tool_kind, may_lack_command
 from markscheme.vocabulary import Call, Mutation
 
 EDITOR_CHANGES = split_words(
@@ -25,11 +25,18 @@ _LANGUAGES = {
     ToolKind.TERMINAL_INPUT: SHELL,
     ToolKind.POWERSHELL: "powershell",
     ToolKind.SQL: "sql",
+    ToolKind.QUERY: "sql",
     ToolKind.PYTHON: "python",
     ToolKind.NOTEBOOK: "notebook",
     ToolKind.JAVASCRIPT: "javascript",
     ToolKind.OTHER: "other",
 }
+_SQL = re.compile(
+    r"\s*(--[^\n]*\s+)*(select\b.*\bfrom\b|select\s+[\w(]+\s*[(;]?|insert\s+into|update\s+\S+\s+set|delete\s+from"
+    r"|(create|drop|alter)\s+(table|index|view|database|schema|user|role|function|or)|truncate\b"
+    r"|with\s+\w+\s+as\b|(grant|revoke)\s.*\bon\b|merge\s+into|replace\s+into|vacuum\b|call\s+\w+\()",
+    re.IGNORECASE | re.DOTALL,
+)
 _CONTROL_INPUT = re.compile(r"[\x00-\x1f\x7f\s]*")
 _REDACTED = re.compile(r"\s*[\[{<(]\s*(redacted|removed|masked|hidden)\b", re.IGNORECASE)
 _NOTHING = Findings()
@@ -66,10 +73,13 @@ def _judge_call(call: Call) -> Findings:
     if kind not in _LANGUAGES:
         return _NOTHING
     if call.command is None:
+        is_optional = may_lack_command(call.name) or "restart" in call.arguments
         is_shell = kind in {ToolKind.SHELL, ToolKind.POWERSHELL}
-        return _MISSING if is_shell and "restart" not in call.arguments else _NOTHING
+        return _MISSING if is_shell and not is_optional else _NOTHING
     if _REDACTED.match(call.command) is not None:
         return _MISSING
+    if kind is ToolKind.QUERY and _SQL.match(call.command) is None:
+        return _NOTHING
     if kind is ToolKind.TERMINAL_INPUT:
         return _judge_terminal_input(call.command)
     return judge_script(call.command, language=_LANGUAGES[kind])

@@ -21,6 +21,7 @@ class ToolKind(StrEnum):
     TERMINAL_INPUT = "terminal input"
     POWERSHELL = "powershell"
     SQL = "sql"
+    QUERY = "query"
     PYTHON = "python"
     NOTEBOOK = "notebook"
     JAVASCRIPT = "javascript"
@@ -44,13 +45,13 @@ _NAMES = {
         rename_symbol undo_edit overwrite_file touch_file make_directory mkdir
         delete_directory remove_directory delete_path move_path copy_path rename_path edit_block
         batch_edit file_str_replace edit_file_llm edit_file_request reapply notebook_edit_cell
-        edit_cell insert_cell delete_cell semantic_rename
+        editor new_rule generate_image delete append editfile writefile edit_cell insert_cell delete_cell semantic_rename
         install_python_packages install_extension create_new_workspace git_commit git_add git_push
         git_checkout git_reset git_create_branch commit_changes create_pull_request
     """,
     ToolKind.EDITOR: """
         str_replace_editor str_replace_based_edit_tool text_editor developer__text_editor
-        file_editor edit_tool str_replace_edit_tool anthropic_text_editor
+        file_editor planning_file_editor text_editor_code_execution edit_tool str_replace_edit_tool anthropic_text_editor
     """,
     ToolKind.SHELL: """
         bash shell exec_command local_shell local_shell_call run_shell_command command_execution
@@ -60,7 +61,7 @@ _NAMES = {
         bash_command execute_shell run_bash_command bash_tool terminal_execute command
         command_line_exec run_cmd execute_in_terminal local_shell_exec shell_exec launch_process
         send_command run_commands execute_bash_command sh zsh cmd_run run_script
-        execute_terminal terminal_command terminal_run create_terminal run_process spawn_process
+        attempt_completion run execute_terminal terminal_command terminal_run create_terminal run_process spawn_process
         bash_execute execute_commands ssh_exec tmux_exec docker_exec host_shell
         cmd run_command_in_terminal send_terminal_input execute_cli
     """,
@@ -70,10 +71,12 @@ _NAMES = {
     """,
     ToolKind.POWERSHELL: "powershell pwsh run_powershell execute_powershell powershell_command",
     ToolKind.SQL: """
-        execute_sql query run_query sql_query run_sql execute_query read_query write_query pg_query
-        postgres_query mysql_query sqlite_query sql run_sql_query execute_sql_query query_database
-        execute_statement run_select_query sql_db_query bigquery_query duckdb_query
+        execute_sql sql_query run_sql read_query write_query pg_query postgres_query mysql_query
+        sqlite_query sql run_sql_query execute_sql_query run_select_query sql_db_query
+        bigquery_query duckdb_query
     """,
+    # They carry SQL, or a question in other words.
+    ToolKind.QUERY: "query run_query execute_query query_database execute_statement db_query",
     ToolKind.PYTHON: """
         execute_python run_python python python_repl execute_python_code run_python_code
         python_interpreter code_interpreter execute_code run_code mcp_run_python
@@ -99,6 +102,13 @@ def squeeze_name(name: str) -> str:
     return _SIGNS.sub("", name.casefold())
 
 
+SHELL_TOOLS = frozenset(
+    name for kind in (ToolKind.SHELL, ToolKind.TERMINAL_INPUT) for name in _NAMES[kind].split()
+)
+WRITE_TOOLS = frozenset(_NAMES[ToolKind.WRITE].split())
+# In the code mode of Codex `exec` has JavaScript, and its reader lists the calls in it. Cline may
+# show a command when it is done.
+_MAY_LACK_COMMAND = frozenset(["exec", "attemptcompletion", "run"])
 _KINDS = {squeeze_name(name): kind for kind, names in _NAMES.items() for name in names.split()}
 _SUFFIXES = {
     f"_{name}": kind
@@ -107,7 +117,9 @@ _SUFFIXES = {
     if name.count("_") >= _MIN_SUFFIX_PARTS - 1
 }
 # Tools of servers whose last part is too common to say what they do.
-_NO_SERVER_TOOLS = frozenset(["create", "replace", "insert", "command", "query", "patch", "cmd"])
+_NO_SERVER_TOOLS = frozenset(
+    ["create", "replace", "insert", "command", "patch", "cmd", "delete", "append", "run", "editor"]
+)
 
 
 @lru_cache(maxsize=4096)
@@ -118,7 +130,7 @@ def get_tool_kind(name: str) -> ToolKind | None:
         return kind
     last = re.split(r"__|[./:]", name.casefold())[-1]
     kind = _KINDS.get(squeeze_name(last))
-    if kind is not None and (last not in _NO_SERVER_TOOLS or kind is ToolKind.SQL):
+    if kind is not None and last not in _NO_SERVER_TOOLS:
         return kind
     folded = name.casefold().replace("-", "_")
     return next((kind for end, kind in _SUFFIXES.items() if folded.endswith(end)), None)
@@ -127,3 +139,8 @@ def get_tool_kind(name: str) -> ToolKind | None:
 def is_shell_tool(name: str) -> bool:
     """Return whether a tool runs commands of a shell."""
     return get_tool_kind(name) in {ToolKind.SHELL, ToolKind.POWERSHELL}
+
+
+def may_lack_command(name: str) -> bool:
+    """Return whether a tool that can run a command is also called without one."""
+    return squeeze_name(name) in _MAY_LACK_COMMAND
