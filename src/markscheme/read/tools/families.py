@@ -61,7 +61,7 @@ _WRITE_VERBS = _split_names(
     "add append apply archive assign cancel clear close comment commit copy create delete deploy "
     "destroy disable drop duplicate edit enable fork import insert invite kill merge modify move "
     "patch pause post publish purge push put remove rename reopen replace reply reset resolve "
-    "restore resume revert revoke save schedule send set start stop store submit terminate transfer "
+    "restore resume revert revoke save schedule send set stop store submit terminate transfer "
     "trash trigger truncate unarchive unassign update upload upsert write"
 )
 # Verbs that are hardly ever the last word of a tool that reads.
@@ -71,11 +71,13 @@ _LAST_VERBS = _split_names(
 _SERVERS = _split_names(
     "slack notion linear jira confluence gitlab github gmail airtable asana hubspot trello discord "
     "supabase stripe sentry calendar drive sheets docs outlook teams zendesk shopify figma vercel "
-    "netlify cloudflare kubernetes k8s docker aws gcp azure postgres mysql mongodb redis neon prisma "
+    "netlify cloudflare kubernetes k8s docker aws gcp azure postgres mysql mongodb redis neon "
+    "prisma "
     "filesystem obsidian todoist clickup monday bitbucket telegram whatsapp twitter atlassian"
 )
 _MEMORY_VERBS = _split_names(
-    "save update delete store write add create append remove insert set put edit rename forget clear "
+    "save update delete store write add create append remove insert set put edit rename forget "
+    "clear "
     "upsert replace import"
 )
 _MEMORY_NOUNS = _split_names("memory memories observations entities relations nodes")

@@ -16,7 +16,9 @@ from markscheme.read.tools.shell import PROCESS_PIPE, SUBSTITUTED, SimpleCommand
 from markscheme.read.tools.wrappers import get_program_name, unwrap_command
 
 SHELL, SQL, MONGO, OTHER = "shell", "sql", "mongo", "other"
-_DOWNLOAD = re.compile(r"\b(curl|wget|aria2c|fetch|iwr|invoke-webrequest|irm|lwp-request)\b", re.I)
+_DOWNLOAD = re.compile(
+    r"\b(curl|wget|aria2c|fetch|iwr|invoke-webrequest|irm|lwp-request)\b", re.IGNORECASE
+)
 _MAX_WORDS = 400
 
 

@@ -32,9 +32,11 @@ _LANGUAGES = {
     ToolKind.OTHER: "other",
 }
 _SQL = re.compile(
-    r"\s*(--[^\n]*\s+)*(select\b.*\bfrom\b|select\s+[\w(]+\s*[(;]?|insert\s+into|update\s+\S+\s+set|delete\s+from"
+    r"\s*(--[^\n]*\s+)*(select\b.*\bfrom\b|select\s+[\w(]+\s*[(;]?|insert\s+into"
+    r"|update\s+\S+\s+set|delete\s+from"
     r"|(create|drop|alter)\s+(table|index|view|database|schema|user|role|function|or)|truncate\b"
-    r"|with\s+\w+\s+as\b|(grant|revoke)\s.*\bon\b|merge\s+into|replace\s+into|vacuum\b|call\s+\w+\()",
+    r"|with\s+\w+\s+as\b|(grant|revoke)\s.*\bon\b|merge\s+into|replace\s+into|vacuum\b"
+    r"|call\s+\w+\()",
     re.IGNORECASE | re.DOTALL,
 )
 _CONTROL_INPUT = re.compile(r"[\x00-\x1f\x7f\s]*")

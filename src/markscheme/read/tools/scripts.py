@@ -42,7 +42,8 @@ _VARIABLE = re.compile(r"\$\{?(?P<name>[A-Za-z_]\w*)\}?")
 _ASSIGNMENT = re.compile(r"(?P<name>[A-Za-z_]\w*)=(?P<value>.*)", re.DOTALL)
 _NAMED_SUBSTITUTION = re.compile(r"\s*(?:which|command -v|type -p)\s+(?P<name>[\w.\-/]+)\s*")
 _POWERSHELL_CHANGE = re.compile(
-    r"\]::(Write|Delete|Create|Move|Copy|Append|Replace|Set|Start|Open(Write)?\b)\w*\s*\(|\.(Delete|Save"
+    r"\]::(Write|Delete|Create|Move|Copy|Append|Replace|Set|Start|Open(Write)?\b)\w*\s*\("
+    r"|\.(Delete|Save"
     r"|MoveTo|CopyTo|Create|SetValue|DownloadFile|Kill|WriteAllText|UploadString|UploadFile)\s*\(",
     re.IGNORECASE,
 )
@@ -52,6 +53,7 @@ _POWERSHELL_DOUBT = re.compile(
     re.IGNORECASE,
 )
 _MAX_FINDINGS = 200
+_MAX_SCRIPTS = 2000
 _SCRIPT_CACHE = 512
 _CODE_FILE = re.compile(r".+\.(py|js|mjs|cjs|ts|rb|pl|php|lua|sh|bash)")
 _IGNORED_PROGRAMS = frozenset({".", "source"})
@@ -77,12 +79,14 @@ class _ScriptJudge:
     def __init__(self, *, is_powershell: bool) -> None:
         self.found = Findings()
         self.is_powershell = is_powershell
+        self.script_count = 0
         self.variables: dict[str, str] = {}
         self.functions: set[str] = set()
 
     def judge(self, script: str, depth: int) -> None:
         """Judge a script inside so many others."""
-        if depth >= MAX_DEPTH:
+        self.script_count += 1
+        if depth >= MAX_DEPTH or self.script_count > _MAX_SCRIPTS:
             self.found.doubts.append(_TOO_DEEP)
             return
         if self.is_powershell:
@@ -245,13 +249,21 @@ class _ScriptJudge:
     def add_code(self, language: str, texts: list[str], depth: int) -> None:
         """Judge source texts in a language; the commands that they start are scripts again."""
         for text in texts:
-            if language in {SHELL, "cmd"}:
+            if language in {SHELL, "cmd"} and not self.is_powershell:
                 self.judge(text, depth)
-            elif language == "powershell":
-                inner = judge_script(text, language="powershell") if depth < MAX_DEPTH else None
-                self._add(inner or Findings(doubts=[_TOO_DEEP]), depth)
+            elif language in {SHELL, "cmd", "powershell"}:
+                self._judge_other_shell(language, text, depth)
             else:
                 self._add(judge_code(language, text), depth)
+
+    def _judge_other_shell(self, language: str, text: str, depth: int) -> None:
+        """Judge a script of PowerShell inside one of the shell, or the reverse."""
+        if depth < MAX_DEPTH:
+            inner = _ScriptJudge(is_powershell=language == "powershell")
+            inner.judge(text, depth)
+            self._add(inner.found, depth)
+        else:
+            self.found.doubts.append(_TOO_DEEP)
 
     def _judge_program(self, name: str, rest: list[str], simple: SimpleCommand) -> None:
         if _CODE_FILE.fullmatch(name) and not is_known_program(name):

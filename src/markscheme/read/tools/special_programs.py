@@ -74,7 +74,7 @@ def _show(name: str, words: Sequence[str]) -> str:
     return shorten_code(" ".join([name, *words]))
 
 
-def _change_if(name: str, words: Sequence[str], changes: object) -> Findings:  # noqa: FBT001 - a truth
+def _change_if(name: str, words: Sequence[str], changes: object) -> Findings:
     return Findings(changes=[_show(name, words)]) if changes else Findings()
 
 
@@ -92,7 +92,8 @@ def _judge_curl(words: list[str], simple: SimpleCommand) -> Findings:
         return _change_if("curl", words, methods[-1].upper() not in _HARMLESS_METHODS)
     sends = any(
         re.fullmatch(
-            r"-[a-zA-Z]*?[dFT].*|--(data\S*|json|form\S*|upload-file|mail-\S+|url-query-data)(=.*)?",
+            r"-[a-zA-Z]*?[dFT].*|--(data\S*|json|form\S*|upload-file|mail-\S+"
+            r"|url-query-data)(=.*)?",
             word,
             re.DOTALL,
         )
@@ -192,16 +193,20 @@ def _judge_tee(words: list[str], simple: SimpleCommand) -> Findings:
 
 
 def _judge_find(words: list[str], simple: SimpleCommand) -> Findings:
+    del simple
     found = _change_if("find", words, "-delete" in words)
-    for at, word in enumerate(words):
-        if word in {"-exec", "-execdir", "-ok", "-okdir"}:
+    at = 0
+    while at < len(words):
+        if words[at] in {"-exec", "-execdir", "-ok", "-okdir"}:
             # The command that `find` runs ends with a semicolon or a plus.
-            inner = itertools.takewhile(lambda word: word not in {";", "+"}, words[at + 1 :])
+            after = itertools.takewhile(lambda word: word not in {";", "+"}, words[at + 1 :])
+            inner = list(after)
             found.scripts.append(shlex.join(inner))
-        elif word in {"-fprint", "-fprint0", "-fprintf", "-fls"}:
+            at += len(inner)
+        elif words[at] in {"-fprint", "-fprint0", "-fprintf", "-fls"}:
             target = "".join(words[at + 1 : at + 2])
             found.changes += [target] if is_real_file(target) else []
-    del simple
+        at += 1
     return found
 
 
@@ -407,7 +412,8 @@ _HARMLESS_MODULES = split_words(
     "symtable pickletools mimetypes locale json base64 quopri uuid string textwrap"
 )
 _CHANGING_MODULES = split_words(
-    "venv virtualenv ensurepip compileall py_compile lib2to3 2to3 build twine nbconvert easy_install"
+    "venv virtualenv ensurepip compileall py_compile lib2to3 2to3 build twine nbconvert "
+    "easy_install"
 )
 
 

@@ -35,23 +35,24 @@ _NAMES = {
         search_replace search_and_replace insert_edit_into_file replace_string_in_file
         multi_replace_string_in_file apply_diff insert_content append_to_file modify_file move_file
         rename_file copy_file remove_file create_directory create_new_file create_text_file
-        edit_existing_file single_find_and_replace multi_edit_file edit_notebook
-        edit_notebook_file create_new_jupyter_notebook create_and_run_task edit_tool_call
-        write_tool_call delete_tool_call rename_tool_call patch_tool_call apply_edit apply_edits
-        apply_patch_tool file_write file_edit write_files edit_files save_file save_to_file
-        replace_file_content multi_replace_file_content write_code propose_code str_replace
-        find_and_replace find_and_replace_code replace_lines replace_content replace_regex
-        replace_symbol_body insert_after_symbol insert_before_symbol insert_at_line delete_lines
-        rename_symbol undo_edit overwrite_file touch_file make_directory mkdir
-        delete_directory remove_directory delete_path move_path copy_path rename_path edit_block
-        batch_edit file_str_replace edit_file_llm edit_file_request reapply notebook_edit_cell
-        editor new_rule generate_image delete append editfile writefile edit_cell insert_cell delete_cell semantic_rename
-        install_python_packages install_extension create_new_workspace git_commit git_add git_push
-        git_checkout git_reset git_create_branch commit_changes create_pull_request
+        edit_existing_file single_find_and_replace multi_edit_file edit_notebook edit_notebook_file
+        create_new_jupyter_notebook create_and_run_task edit_tool_call write_tool_call
+        delete_tool_call rename_tool_call patch_tool_call apply_edit apply_edits apply_patch_tool
+        file_write file_edit write_files edit_files save_file save_to_file replace_file_content
+        multi_replace_file_content write_code propose_code str_replace find_and_replace
+        find_and_replace_code replace_lines replace_content replace_regex replace_symbol_body
+        insert_after_symbol insert_before_symbol insert_at_line delete_lines rename_symbol undo_edit
+        overwrite_file touch_file make_directory mkdir delete_directory remove_directory delete_path
+        move_path copy_path rename_path edit_block batch_edit file_str_replace edit_file_llm
+        edit_file_request reapply notebook_edit_cell editor new_rule generate_image delete append
+        editfile writefile edit_cell insert_cell delete_cell semantic_rename install_python_packages
+        install_extension create_new_workspace git_commit git_add git_push git_checkout git_reset
+        git_create_branch commit_changes create_pull_request
     """,
     ToolKind.EDITOR: """
         str_replace_editor str_replace_based_edit_tool text_editor developer__text_editor
-        file_editor planning_file_editor text_editor_code_execution edit_tool str_replace_edit_tool anthropic_text_editor
+        file_editor planning_file_editor text_editor_code_execution edit_tool str_replace_edit_tool
+        anthropic_text_editor
     """,
     ToolKind.SHELL: """
         bash shell exec_command local_shell local_shell_call run_shell_command command_execution
@@ -60,10 +61,10 @@ _NAMES = {
         shell_tool_call run_terminal_command execute_terminal_command run_shell exec run_bash
         bash_command execute_shell run_bash_command bash_tool terminal_execute command
         command_line_exec run_cmd execute_in_terminal local_shell_exec shell_exec launch_process
-        send_command run_commands execute_bash_command sh zsh cmd_run run_script
-        attempt_completion run execute_terminal terminal_command terminal_run create_terminal run_process spawn_process
-        bash_execute execute_commands ssh_exec tmux_exec docker_exec host_shell
-        cmd run_command_in_terminal send_terminal_input execute_cli
+        send_command run_commands execute_bash_command sh zsh cmd_run run_script attempt_completion
+        run execute_terminal terminal_command terminal_run create_terminal run_process spawn_process
+        bash_execute execute_commands ssh_exec tmux_exec docker_exec host_shell cmd
+        run_command_in_terminal send_terminal_input execute_cli
     """,
     ToolKind.TERMINAL_INPUT: """
         write_stdin send_input_to_terminal interact_with_process send_keys write_to_process
@@ -79,16 +80,15 @@ _NAMES = {
     ToolKind.QUERY: "query run_query execute_query query_database execute_statement db_query",
     ToolKind.PYTHON: """
         execute_python run_python python python_repl execute_python_code run_python_code
-        python_interpreter code_interpreter execute_code run_code mcp_run_python
-        python_execute code_execution
+        python_interpreter code_interpreter execute_code run_code mcp_run_python python_execute
+        code_execution
     """,
     ToolKind.NOTEBOOK: """
-        execute_ipython_cell run_ipython execute_cell run_cell jupyter ipython
-        execute_notebook_cell jupyter_execute_cell
+        execute_ipython_cell run_ipython execute_cell run_cell jupyter ipython execute_notebook_cell
+        jupyter_execute_cell
     """,
     ToolKind.JAVASCRIPT: """
-        execute_javascript run_javascript js_repl execute_js run_js node_repl
-        javascript run_node
+        execute_javascript run_javascript js_repl execute_js run_js node_repl javascript run_node
     """,
     ToolKind.OTHER: "execute_script run_applescript applescript_execute osascript_run",
 }

@@ -40,12 +40,14 @@ class Wrapper(Struct, frozen=True, kw_only=True):
 
 
 _CONTAINER_VALUES = (
-    "-e -u -w --env --user --workdir --env-file --detach-keys --index -n --namespace -c --container "
+    "-e -u -w --env --user --workdir --env-file --detach-keys --index -n --namespace -c "
+    "--container "
     "--context --cluster --kubeconfig -f --file -p --project-name --profile -H --host -l -s"
 )
 _RUNNER_VALUES = (
     "-p --package --python --with --from --extra --group --directory --project --env-file --spec "
-    "--with-requirements --with-editable --index-url -i -n --name --prefix -c --call -w --workspace "
+    "--with-requirements --with-editable --index-url -i -n --name --prefix -c --call -w "
+    "--workspace "
     "--index --config --environment -e -E"
 )
 
@@ -164,7 +166,8 @@ def get_program_name(word: str) -> str:
 
 
 def unwrap_command(words: Sequence[str]) -> Unwrapped:
-    """Return the command itself, without keywords, assignments and wrappers such as `sudo -u me`."""
+    """Return the command itself, without keywords, assignments and wrappers such as `sudo -u "
+    "me`."""
     at, count = 0, 0
     while at < len(words):
         name = get_program_name(words[at])

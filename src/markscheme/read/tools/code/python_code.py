@@ -82,7 +82,8 @@ def judge_notebook_cell(source: str) -> Findings:
 
 
 class _PythonJudge:
-    """Walks a tree; `modules` maps names to what they import, `local` are the names of functions."""
+    """Walks a tree; `modules` maps names to what they import, `local` are the names of "
+    "functions."""
 
     def __init__(self, found: Findings, depth: int) -> None:
         self.found = found
@@ -211,9 +212,9 @@ class _PythonJudge:
             self._judge_request(node)
         elif name in {"urllib.request.urlopen", "urllib.request.Request"}:
             self._judge_urlopen(node)
-        elif any(dotted.startswith(f"{stream}.") for stream in STANDARD_STREAMS):
-            return
-        elif _is_dump_to_file(node, dotted):
+        elif any(
+            dotted.startswith(f"{stream}.") for stream in STANDARD_STREAMS
+        ) or _is_dump_to_file(node, dotted):
             return
         elif not _is_pure(dotted):
             self._judge_unknown_function(node, method)

@@ -57,21 +57,28 @@ JAVASCRIPT = LanguageRules(
     name="JavaScript",
     quotes=_compile(
         _STRINGS + r"|`(?:[^`\\]|\\.)*(?:`|\Z))|(?P<comment>//[^\n]*|/\*.*?(?:\*/|\Z))"
-        r"|(?P<regex>(?<=[(,=:\[!&|?{};\n])\s*/(?![/*])(?:[^/\\\n\[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/[a-z]*)"
+        r"|(?P<regex>(?<=[(,=:\[!&|?{};\n])\s*/(?![/*])(?:[^/\\\n\[]|\\.|\[(?:[^\]\\\n]"
+        r"|\\.)*\])+/[a-z]*)"
     ),
     changing=_compile(
-        r"\b(writeFile|appendFile|unlink|rm|rmdir|mkdir|rename|copyFile|cp|truncate|ftruncate|symlink"
+        r"\b(writeFile|appendFile|unlink|rm|rmdir|mkdir|rename|copyFile|cp|truncate|ftruncate"
+        r"|symlink"
         r"|link|chmod|lchmod|fchmod|chown|lchown|utimes|futimes|mkdtemp)(Sync)?\s*\("
-        r"|\b(createWriteStream|outputFile|outputJson|writeJson|ensureDir|emptyDir|removeSync|moveSync"
+        r"|\b(createWriteStream|outputFile|outputJson|writeJson|ensureDir|emptyDir|removeSync"
+        r"|moveSync"
         r"|copySync|rimraf|mkdirp)\w*\s*\(|\bprocess\s*\.\s*(kill|setuid)\s*\("
-        r"|\bBun\s*\.\s*write\b|\bDeno\s*\.\s*(write|remove|mkdir|rename|copy|truncate|create|symlink"
-        r"|link|chmod|chown|makeTemp|kill|utime)\w*|\b(axios|got|request|superagent|ky|needle)\s*\.\s*"
+        r"|\bBun\s*\.\s*write\b|\bDeno\s*\.\s*(write|remove|mkdir|rename|copy|truncate|create"
+        r"|symlink"
+        r"|link|chmod|chown|makeTemp|kill|utime)\w*|\b(axios|got|request|superagent|ky"
+        r"|needle)\s*\.\s*"
         r"(post|put|patch|delete|del)\b|\bmethod['\"]?\s*:\s*\x00METHOD\x00"
     ),
     opaque=_compile(
         r"\beval\b|\bFunction\s*\(|\bnew\s+Function\b|\bconstructor\b|\bvm\b|\bWebAssembly\b"
-        r"|\bglobalThis\s*\[|\bglobal\s*\[|\bprocess\s*\.\s*(binding|dlopen|mainModule)|\]\s*(\?\.)?\("
-        r"|\brequire\s*\(\s*\x00\d+\x00\s*\)\s*\(|\bimport\s*\(\s*(?!\x00)|\brequire\s*\(\s*(?!\x00)|\brequire\s*(?![\w\s(.=:}]|\s*\()"
+        r"|\bglobalThis\s*\[|\bglobal\s*\[|\bprocess\s*\.\s*(binding|dlopen|mainModule)"
+        r"|\]\s*(\?\.)?\("
+        r"|\brequire\s*\(\s*\x00\d+\x00\s*\)\s*\(|\bimport\s*\(\s*(?!\x00)"
+        r"|\brequire\s*\(\s*(?!\x00)|\brequire\s*(?![\w\s(.=:}]|\s*\()"
         r"|\bReflect\b|\bWorker\b|\bsetTimeout\s*\(\s*\x00|\brequire\s*\.\s*(extensions|main)"
         r"|\bcreateRequire\b"
     ),
@@ -81,41 +88,45 @@ JAVASCRIPT = LanguageRules(
     ),
     calls=_compile(r"(?<![\w$])(?P<name>[A-Za-z_$][\w$]*)\s*(?:\?\.)?\("),
     plain=split_words(
-        "console log error warn info dir table stringify parse require keys values entries fromEntries "
-        "assign freeze create getOwnPropertyNames getPrototypeOf defineProperty is isArray from of map "
-        "filter reduce reduceRight forEach some every find findIndex findLast indexOf lastIndexOf "
-        "includes slice splice concat join push pop shift unshift reverse sort flat flatMap fill at copyWithin "
-        "charAt charCodeAt codePointAt fromCharCode fromCodePoint split replace replaceAll match "
-        "matchAll search substring substr trim trimStart trimEnd padStart padEnd repeat toLowerCase "
-        "toUpperCase toString toFixed toPrecision toISOString toLocaleString toLocaleUpperCase "
-        "localeCompare normalize startsWith endsWith test raw valueOf hasOwnProperty hasOwn call apply "
-        "bind Number String Boolean Array Object Date RegExp Map Set WeakMap Symbol BigInt Promise "
-        "Error TypeError RangeError URL URLSearchParams Buffer Uint8Array TextDecoder TextEncoder "
-        "parseInt parseFloat isNaN isFinite isInteger encodeURIComponent decodeURIComponent "
-        "encodeURI decodeURI abs ceil floor round max min pow sqrt random trunc sign log2 log10 sin cos "
-        "now getTime getFullYear getMonth getDate getDay getHours getMinutes has get set add delete clear size "
-        "then catch finally resolve reject all allSettled race any readFileSync readFile readdirSync "
-        "readdir existsSync statSync lstatSync stat lstat accessSync access realpathSync realpath "
-        "readlinkSync createReadStream opendirSync basename dirname extname relative isAbsolute sep "
-        "cwd exit on once emit memoryUsage hrtime uptime versions platform arch cpus totalmem freemem "
-        "homedir hostname tmpdir type release write end pipe setEncoding inspect format promisify "
-        "createHash update digest randomUUID randomBytes createInterface question close fetch json text "
-        "arrayBuffer toJSON if for while switch function return typeof catch await async super import "
-        "nextTick setTimeout setImmediate clearTimeout queueMicrotask structuredClone next return "
-        "deepEqual deepStrictEqual equal strictEqual ok assert file readTextFileSync readTextFile "
-        "readDirSync execPath args satisfies valid gt lt major minor group time timeEnd count trace "
-        "getTimezoneOffset getElementById exec byteLength equals copy readUInt8 readUInt32BE atob btoa"
+        "console log error warn info dir table stringify parse require keys values entries "
+        "fromEntries assign freeze create getOwnPropertyNames getPrototypeOf defineProperty is "
+        "isArray from of map filter reduce reduceRight forEach some every find findIndex findLast "
+        "indexOf lastIndexOf includes slice splice concat join push pop shift unshift reverse "
+        "sort flat flatMap fill at copyWithin charAt charCodeAt codePointAt fromCharCode "
+        "fromCodePoint split replace replaceAll match matchAll search substring substr trim "
+        "trimStart trimEnd padStart padEnd repeat toLowerCase toUpperCase toString toFixed "
+        "toPrecision toISOString toLocaleString toLocaleUpperCase localeCompare normalize "
+        "startsWith endsWith test raw valueOf hasOwnProperty hasOwn call apply bind Number String "
+        "Boolean Array Object Date RegExp Map Set WeakMap Symbol BigInt Promise Error TypeError "
+        "RangeError URL URLSearchParams Buffer Uint8Array TextDecoder TextEncoder parseInt "
+        "parseFloat isNaN isFinite isInteger encodeURIComponent decodeURIComponent encodeURI "
+        "decodeURI abs ceil floor round max min pow sqrt random trunc sign log2 log10 sin cos now "
+        "getTime getFullYear getMonth getDate getDay getHours getMinutes has get set add delete "
+        "clear size then catch finally resolve reject all allSettled race any readFileSync "
+        "readFile readdirSync readdir existsSync statSync lstatSync stat lstat accessSync access "
+        "realpathSync realpath readlinkSync createReadStream opendirSync basename dirname extname "
+        "relative isAbsolute sep cwd exit on once emit memoryUsage hrtime uptime versions "
+        "platform arch cpus totalmem freemem homedir hostname tmpdir type release write end pipe "
+        "setEncoding inspect format promisify createHash update digest randomUUID randomBytes "
+        "createInterface question close fetch json text arrayBuffer toJSON if for while switch "
+        "function return typeof catch await async super import nextTick setTimeout setImmediate "
+        "clearTimeout queueMicrotask structuredClone next return deepEqual deepStrictEqual equal "
+        "strictEqual ok assert file readTextFileSync readTextFile readDirSync execPath args "
+        "satisfies valid gt lt major minor group time timeEnd count trace getTimezoneOffset "
+        "getElementById exec byteLength equals copy readUInt8 readUInt32BE atob btoa"
     ),
     defining=_compile(
-        r"\bfunction\s*\*?\s*(?P<name>[\w$]+)|\b(?:const|let|var)\s+(?P<name2>[\w$]+)\s*=\s*(?:async\s*)?"
-        r"(?:function\b|\(|[\w$]+\s*=>)|\bclass\s+(?P<name3>[\w$]+)|(?P<name4>[\w$]+)\s*\([^()]*\)\s*\{"
+        r"\bfunction\s*\*?\s*(?P<name>[\w$]+)|\b(?:const|let"
+        r"|var)\s+(?P<name2>[\w$]+)\s*=\s*(?:async\s*)?"
+        r"(?:function\b|\(|[\w$]+\s*=>)|\bclass\s+(?P<name3>[\w$]+)"
+        r"|(?P<name4>[\w$]+)\s*\([^()]*\)\s*\{"
     ),
     modules=_compile(r"\b(?:require|import)\s*\(?\s*\x00(\d+)\x00|\bfrom\s*\x00(\d+)\x00"),
     plain_modules=split_words(
-        "fs fs/promises path os util url assert crypto zlib events stream querystring string_decoder "
-        "buffer readline process timers perf_hooks v8 child_process http https dns punycode "
-        "semver lodash yaml js-yaml glob fast-glob minimatch typescript acorn @babel/parser cheerio "
-        "chalk ms uuid dayjs moment date-fns axios node-fetch bun fs-extra"
+        "fs fs/promises path os util url assert crypto zlib events stream querystring "
+        "string_decoder buffer readline process timers perf_hooks v8 child_process http https dns "
+        "punycode semver lodash yaml js-yaml glob fast-glob minimatch typescript acorn "
+        "@babel/parser cheerio chalk ms uuid dayjs moment date-fns axios node-fetch bun fs-extra"
     ),
 )
 
@@ -127,45 +138,56 @@ RUBY = LanguageRules(
         r"|(?P<regex>(?<=[(,=~!&|?{;\s])/(?![\s/])(?:[^/\\\n]|\\.)+/[a-z]*)"
     ),
     changing=_compile(
-        r"\b(File|IO|Pathname|Dir|CSV)\s*\.\s*(write|binwrite|delete|unlink|rename|symlink|link|chmod|chown"
+        r"\b(File|IO|Pathname|Dir|CSV)\s*\.\s*(write|binwrite|delete|unlink|rename|symlink|link"
+        r"|chmod|chown"
         r"|truncate|mkdir|rmdir|mkfifo|utime|mktmpdir|copy_stream|lchmod|lchown)\b|\bFileUtils\b"
-        r"|\bProcess\s*\.\s*(kill|daemon)\b|\b(write|binwrite|unlink|mkpath|rmtree)\b\s*[( ]?\s*\x00"
-        r"|\bTempfile\b|\bNet::HTTP\s*\.\s*(post|put|delete|patch)\w*|\bNet::HTTP::(Post|Put|Delete|Patch)\b"
-        r"|\.\s*(destroy|destroy_all|delete_all|update_all|save!?|create!|update!|update_columns|insert_all"
-        r"|upsert_all|mkpath|rmtree|touch_all)(?![\w:])|\bexecute\b|\bopen\b[^;\n]{0,200}?\x00OPEN\x00"
+        r"|\bProcess\s*\.\s*(kill|daemon)\b|\b(write|binwrite|unlink|mkpath|rmtree)\b\s*[( "
+        r"]?\s*\x00"
+        r"|\bTempfile\b|\bNet::HTTP\s*\.\s*(post|put|delete|patch)\w*|\bNet::HTTP::(Post|Put"
+        r"|Delete|Patch)\b"
+        r"|\.\s*(destroy|destroy_all|delete_all|update_all|save!?|create!|update!|update_columns"
+        r"|insert_all"
+        r"|upsert_all|mkpath|rmtree|touch_all)(?![\w:])|\bexecute\b"
+        r"|\bopen\b[^;\n]{0,200}?\x00OPEN\x00"
     ),
     opaque=_compile(
         r"\b(eval|instance_eval|class_eval|module_eval|binding|public_send|__send__|send|const_get"
-        r"|method|define_method|load|syscall|Marshal|ObjectSpace|TOPLEVEL_BINDING|require_relative|Fiddle"
+        r"|method|define_method|load|syscall|Marshal|ObjectSpace|TOPLEVEL_BINDING"
+        r"|require_relative|Fiddle"
         r"|autoload|trap|fork)\b(?!\s*:)"
     ),
     starting=_compile(
-        r"\b(?:system|exec|spawn|popen|popen2|popen3|popen2e|capture2|capture2e|capture3|pipeline)\b\s*\(?\s*"
+        r"\b(?:system|exec|spawn|popen|popen2|popen3|popen2e|capture2|capture2e|capture3"
+        r"|pipeline)\b\s*\(?\s*"
         r"(?=\S)|(?:%x\s*)(?=\S)"
     ),
     calls=_compile(
-        r"(?<![\w@$:])(?P<name>[a-z_]\w*[!?]?)(?=\s*\(|\s+\x00|\s+[\w@\[(:]|\s*(?:do|\{)|\s*\Z|\s*[;\n.])"
+        r"(?<![\w@$:])(?P<name>[a-z_]\w*[!?]?)(?=\s*\(|\s+\x00|\s+[\w@\[(:]|\s*(?:do|\{)|\s*\Z"
+        r"|\s*[;\n.])"
     ),
     plain=split_words(
-        "puts print p pp printf require if unless else elsif end do def class module while until for in "
-        "case when then return yield self nil true false and or not begin rescue ensure each each_with_index "
-        "map select reject find detect inject reduce sort sort_by group_by count length size first last "
-        "take drop join split gsub sub scan match strip chomp upcase downcase capitalize reverse include "
-        "to_s to_i to_f to_a to_h to_sym to_json keys values key value each_line each_char lines chars bytes "
-        "read readlines foreach open exist exists file directory basename dirname extname expand_path "
-        "glob entries children parse generate pretty_generate dump load_file safe_load now strftime "
-        "format sprintf rand sleep loop times upto downto step zip uniq flatten compact sum min max "
-        "any all none one tally each_slice each_cons with_index with_object merge fetch dig store push pop "
-        "shift unshift concat insert freeze frozen dup clone nil? empty? is_a? respond_to? raise exit "
-        "gets lambda proc new lambda? attr_accessor attr_reader initialize super then tap sum "
-        "get start_with? end_with? include? exist? file? directory? key? any? all? none? gsub! sub! strip! "
-        "each_with_object filter filter_map flat_map partition each_key each_value max_by min_by "
-        "tr squeeze center ljust rjust hex ord chr succ next break redo retry alias undef "
-        "version body code message size? zero? even? odd? abs round floor ceil methods instance_methods "
-        "inspect object_id hash ancestors name constants stdin stdout stderr argv env"
+        "puts print p pp printf require if unless else elsif end do def class module while until "
+        "for in case when then return yield self nil true false and or not begin rescue ensure "
+        "each each_with_index map select reject find detect inject reduce sort sort_by group_by "
+        "count length size first last take drop join split gsub sub scan match strip chomp upcase "
+        "downcase capitalize reverse include to_s to_i to_f to_a to_h to_sym to_json keys values "
+        "key value each_line each_char lines chars bytes read readlines foreach open exist exists "
+        "file directory basename dirname extname expand_path glob entries children parse generate "
+        "pretty_generate dump load_file safe_load now strftime format sprintf rand sleep loop "
+        "times upto downto step zip uniq flatten compact sum min max any all none one tally "
+        "each_slice each_cons with_index with_object merge fetch dig store push pop shift unshift "
+        "concat insert freeze frozen dup clone nil? empty? is_a? respond_to? raise exit gets "
+        "lambda proc new lambda? attr_accessor attr_reader initialize super then tap sum get "
+        "start_with? end_with? include? exist? file? directory? key? any? all? none? gsub! sub! "
+        "strip! each_with_object filter filter_map flat_map partition each_key each_value max_by "
+        "min_by tr squeeze center ljust rjust hex ord chr succ next break redo retry alias undef "
+        "version body code message size? zero? even? odd? abs round floor ceil methods "
+        "instance_methods inspect object_id hash ancestors name constants stdin stdout stderr "
+        "argv env"
     ),
     defining=_compile(
-        r"\bdef\s+(?:self\.)?(?P<name>\w+[!?]?)|(?<![\w.])(?P<name2>[a-z_]\w*)\s*(?:[+*|/-]|\|\||&&)?=(?![=~])"
+        r"\bdef\s+(?:self\.)?(?P<name>\w+[!?]?)|(?<![\w.])(?P<name2>[a-z_]\w*)\s*(?:[+*|/-]|\|\|"
+        r"|&&)?=(?![=~])"
         r"|\|(?P<name3>[^|\n]*)\||\bfor\s+(?P<name4>\w+)"
     ),
 )
@@ -176,31 +198,37 @@ PERL = LanguageRules(
         _BACKQUOTED
         + r"|\bqq?\{[^}]*\}|\bqq?\([^)]*\)|\bqw\s*[(\[{/][^)\]}/]*[)\]}/])|(?P<comment>(?<!\$)\#[^\n]*)"
         r"|(?P<regex>(?<![\w)}\]])(?:m\s*)?/(?:[^/\\\n]|\\.)*/[a-z]*"
-        r"|\b(?:s|tr|y)(?P<d>[/|!#,~@%])(?:(?!(?P=d))[^\\]|\\.)*(?P=d)(?:(?!(?P=d))[^\\]|\\.)*(?P=d)"
+        r"|\b(?:s|tr|y)(?P<d>[/|!#,~@%])(?:(?!(?P=d))[^\\]|\\.)*(?P=d)(?:(?!(?P=d))[^\\]"
+        r"|\\.)*(?P=d)"
         r"(?![a-z]*e)[a-z]*|\b(?:m|qr)(?P<d2>[|!#,~@%/])(?:(?!(?P=d2))[^\\]|\\.)*(?P=d2)[a-z]*"
         r"|\b(?:m|qr)\{[^}]*\}[a-z]*|\bs\{[^}]*\}\s*\{[^}]*\}(?![a-z]*e)[a-z]*)"
     ),
     changing=_compile(
-        r"(?<![\w$@%>])(unlink|rename|mkdir|rmdir|chmod|chown|utime|symlink|link|truncate|kill|rmtree"
-        r"|make_path|remove_tree|mkpath|copy|move|write_file|append_file|spew\w*|dbmopen|tempfile)\b(?!\s*=>)"
+        r"(?<![\w$@%>])(unlink|rename|mkdir|rmdir|chmod|chown|utime|symlink|link|truncate|kill"
+        r"|rmtree"
+        r"|make_path|remove_tree|mkpath|copy|move|write_file|append_file|spew\w*|dbmopen"
+        r"|tempfile)\b(?!\s*=>)"
         r"|\bopen\b[^;]{0,200}?\x00OPEN\x00|\bsysopen\b|\bFile::(Copy|Path|Temp)\b|\bsyswrite\b"
     ),
     opaque=_compile(
-        r"\beval\b\s*(?!\{)|\bdo\s+(?=[\x00$])|\brequire\s+(?=[\x00$])|\bsyscall\b|&\$\w+|->\s*\(|->\s*\$"
-        r"|\bs(?P<d>[/|!#,~@])(?:(?!(?P=d)).)*(?P=d)(?:(?!(?P=d)).)*(?P=d)[a-z]*e|&\{|\bINC\b|\bSocket\b"
+        r"\beval\b\s*(?!\{)|\bdo\s+(?=[\x00$])|\brequire\s+(?=[\x00$])|\bsyscall\b|&\$\w+"
+        r"|->\s*\(|->\s*\$"
+        r"|\bs(?P<d>[/|!#,~@])(?:(?!(?P=d)).)*(?P=d)(?:(?!(?P=d)).)*(?P=d)[a-z]*e|&\{|\bINC\b"
+        r"|\bSocket\b"
         r"|\bfork\b"
     ),
     starting=_compile(r"(?<![\w$@%>])(?:system|exec|qx|readpipe)\b\s*\(?\s*(?=\S)"),
     calls=_compile(r"(?<![\w$@%&{:])(?P<name>[a-z_]\w*)(?=\s*\()|->\s*(?P<name2>\w+)"),
     plain=split_words(
-        "print printf say join split map grep sort reverse keys values each push pop shift unshift "
-        "splice length substr index rindex sprintf uc lc ucfirst lcfirst ord chr hex oct abs int sqrt "
-        "sin cos atan2 exp log rand srand time localtime gmtime defined exists delete scalar wantarray "
-        "ref bless chomp chop open close eof read binmode readline opendir readdir closedir stat lstat "
-        "die warn exit return if unless while until for foreach my our local sub use no and or not "
-        "new decode encode decode_json encode_json to_json from_json pretty canonical utf8 first sum max min "
-        "uniq shuffle basename dirname fileparse abs_path getcwd cwd find Dumper sleep pos quotemeta "
-        "lc pack unpack vec local else elsif last next redo seek tell eval q qq qw"
+        "print printf say join split map grep sort reverse keys values each push pop shift "
+        "unshift splice length substr index rindex sprintf uc lc ucfirst lcfirst ord chr hex oct "
+        "abs int sqrt sin cos atan2 exp log rand srand time localtime gmtime defined exists "
+        "delete scalar wantarray ref bless chomp chop open close eof read binmode readline "
+        "opendir readdir closedir stat lstat die warn exit return if unless while until for "
+        "foreach my our local sub use no and or not new decode encode decode_json encode_json "
+        "to_json from_json pretty canonical utf8 first sum max min uniq shuffle basename dirname "
+        "fileparse abs_path getcwd cwd find Dumper sleep pos quotemeta lc pack unpack vec local "
+        "else elsif last next redo seek tell eval q qq qw"
     ),
     defining=_compile(r"\bsub\s+(?P<name>\w+)"),
 )
@@ -211,12 +239,15 @@ PHP = LanguageRules(
         _BACKQUOTED + r")|(?P<comment>//[^\n]*|\#[^\n]*|/\*.*?(?:\*/|\Z))|(?P<regex>\Z(?!.))"
     ),
     changing=_compile(
-        r"(?<![\w$>])(file_put_contents|fwrite|fputs|fputcsv|unlink|rename|mkdir|rmdir|copy|touch|chmod|chown"
+        r"(?<![\w$>])(file_put_contents|fwrite|fputs|fputcsv|unlink|rename|mkdir|rmdir|copy"
+        r"|touch|chmod|chown"
         r"|chgrp|symlink|link|tempnam|tmpfile|move_uploaded_file|ftruncate|mail|curl_exec)\s*\("
-        r"|\bfopen\s*\([^)]{0,300}?\x00OPEN\x00|->\s*(exec|save|delete|update|insert|persist|flush)\s*\("
+        r"|\bfopen\s*\([^)]{0,300}?\x00OPEN\x00|->\s*(exec|save|delete|update|insert|persist"
+        r"|flush)\s*\("
     ),
     opaque=_compile(
-        r"\b(eval|assert|create_function|call_user_func\w*|include|include_once|require|require_once"
+        r"\b(eval|assert|create_function|call_user_func\w*|include|include_once|require"
+        r"|require_once"
         r"|unserialize|ReflectionFunction|extract|parse_str)\b|\$\w+\s*\(|\]\s*\("
         r"|\)\s*\(|\$\$"
     ),
@@ -226,16 +257,18 @@ PHP = LanguageRules(
     calls=_compile(r"(?<![\w$])(?P<name>[A-Za-z_]\w*)\s*\("),
     plain=split_words(
         "echo print print_r var_dump var_export printf sprintf json_encode json_decode phpversion "
-        "phpinfo file_get_contents file fopen fread fgets fclose feof readfile file_exists is_file "
-        "is_dir scandir glob filesize filemtime basename dirname pathinfo realpath getcwd count strlen "
-        "strpos str_replace substr strtolower strtoupper trim explode implode array_map array_filter "
-        "array_keys array_values array_merge in_array sort usort isset empty is_array is_string intval "
-        "date time microtime mktime strtotime md5 sha1 hash base64_encode base64_decode preg_match "
-        "preg_match_all preg_replace preg_split ini_get extension_loaded get_loaded_extensions function_exists "
-        "class_exists method_exists defined constant getenv array range max min abs round floor ceil rand "
-        "if for foreach while switch function list exit die array_slice array_unique array_sum number_format "
-        "php_uname php_sapi_name sys_get_temp_dir memory_get_usage token_get_all highlight_string ucfirst "
-        "str_repeat str_pad str_contains str_starts_with nl2br htmlspecialchars urlencode urldecode parse_url"
+        "phpinfo file_get_contents file fopen fread fgets fclose feof readfile file_exists "
+        "is_file is_dir scandir glob filesize filemtime basename dirname pathinfo realpath getcwd "
+        "count strlen strpos str_replace substr strtolower strtoupper trim explode implode "
+        "array_map array_filter array_keys array_values array_merge in_array sort usort isset "
+        "empty is_array is_string intval date time microtime mktime strtotime md5 sha1 hash "
+        "base64_encode base64_decode preg_match preg_match_all preg_replace preg_split ini_get "
+        "extension_loaded get_loaded_extensions function_exists class_exists method_exists "
+        "defined constant getenv array range max min abs round floor ceil rand if for foreach "
+        "while switch function list exit die array_slice array_unique array_sum number_format "
+        "php_uname php_sapi_name sys_get_temp_dir memory_get_usage token_get_all highlight_string "
+        "ucfirst str_repeat str_pad str_contains str_starts_with nl2br htmlspecialchars urlencode "
+        "urldecode parse_url"
     ),
     defining=_compile(r"\bfunction\s+(?P<name>\w+)"),
 )
@@ -244,18 +277,21 @@ LUA = LanguageRules(
     name="Lua",
     quotes=_compile(_STRINGS + r"|\[\[.*?\]\])|(?P<comment>--[^\n]*)|(?P<regex>\Z(?!.))"),
     changing=_compile(
-        r"\bos\s*\.\s*(remove|rename|tmpname)\b|\bio\s*\.\s*(open|output)\b[^)]{0,300}?\x00OPEN\x00|\bio\s*\.\s*output\b"
+        r"\bos\s*\.\s*(remove|rename|tmpname)\b|\bio\s*\.\s*(open"
+        r"|output)\b[^)]{0,300}?\x00OPEN\x00|\bio\s*\.\s*output\b"
     ),
     opaque=_compile(
-        r"\b(load|loadstring|dofile|loadfile|require|_G|_ENV|debug|setfenv|getfenv)\b|\]\s*\(|\)\s*\("
+        r"\b(load|loadstring|dofile|loadfile|require|_G|_ENV|debug|setfenv|getfenv)\b|\]\s*\("
+        r"|\)\s*\("
     ),
     starting=_compile(r"\b(?:os\s*\.\s*execute|io\s*\.\s*popen)\s*\(?\s*(?=\S)"),
     calls=_compile(r"(?<!\w)(?P<name>[A-Za-z_]\w*)\s*\("),
     plain=split_words(
-        "print format gsub gmatch match find sub upper lower rep reverse len byte char tostring tonumber "
-        "type pairs ipairs next select unpack insert remove concat sort open read lines close write "
-        "time date clock getenv exit floor ceil max min abs sqrt random error assert pcall xpcall function "
-        "if while for and or not return getmetatable setmetatable rawget rawset"
+        "print format gsub gmatch match find sub upper lower rep reverse len byte char tostring "
+        "tonumber type pairs ipairs next select unpack insert remove concat sort open read lines "
+        "close write time date clock getenv exit floor ceil max min abs sqrt random error assert "
+        "pcall xpcall function if while for and or not return getmetatable setmetatable rawget "
+        "rawset"
     ),
     defining=_compile(r"\bfunction\s+(?P<name>\w+)|\blocal\s+(?P<name2>\w+)\s*=\s*function"),
 )
@@ -384,7 +420,8 @@ def _add_backquoted_commands(rules: LanguageRules, source: str, found: Findings)
 
 
 def _judge_modules(rules: LanguageRules, plain: str, texts: list[str], found: Findings) -> None:
-    """Name the modules that are not known; what they do when they are loaded is not known either."""
+    """Name the modules that are not known; what they do when they are loaded is not known "
+    "either."""
     if rules.modules is None:
         return
     for groups in rules.modules.findall(plain)[:100]:

@@ -14,9 +14,9 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _READING_WORDS = split_words(
-    "select with show describe desc explain pragma values table use begin start commit end rollback "
-    "savepoint release help status list fetch declare close print go exit quit match return summarize"
-    " from set whenever column discard reset abort unwind profile"
+    "select with show describe desc explain pragma values table use begin start commit end "
+    "rollback savepoint release help status list fetch declare close print go exit quit match "
+    "return summarize from set whenever column discard reset abort unwind profile"
 )
 _WRITING_WORDS = split_words(
     "insert update delete merge drop alter create truncate replace grant revoke vacuum reindex "
@@ -25,15 +25,18 @@ _WRITING_WORDS = split_words(
     "purge reassign security notify listen unload put remove shutdown change batch"
 )
 _WRITING_INSIDE = re.compile(
-    r"\b(insert\s+into|update\s+[\w.\"`$\[\]]+\s+set|delete\s+from|merge\s+into|into\s+(outfile|dumpfile"
+    r"\b(insert\s+into|update\s+[\w.\"`$\[\]]+\s+set|delete\s+from|merge\s+into|into\s+(outfile"
+    r"|dumpfile"
     r"|table|temp|temporary|unlogged|[\w.\"#]+\s+from)|create\s+(table|index|view))\b",
     re.IGNORECASE,
 )
 _WRITING_FUNCTION = re.compile(
-    r"\b(pg_(terminate|cancel)_backend|pg_reload_conf|pg_rotate_logfile|pg_switch_wal|setval|nextval"
+    r"\b(pg_(terminate|cancel)_backend|pg_reload_conf|pg_rotate_logfile|pg_switch_wal|setval"
+    r"|nextval"
     r"|lo_(import|export|unlink|create)|dblink_exec|pg_write_file|pg_file_\w+|load_extension"
     r"|writefile|set_config|pg_promote|pg_stat_reset\w*|xp_cmdshell|query_to_file"
-    r"|pg_logical_emit_message|pg_create_\w+|pg_drop_\w+|detach|apoc\.(create|refactor|periodic)\.\w+)"
+    r"|pg_logical_emit_message|pg_create_\w+|pg_drop_\w+|detach|apoc\.(create|refactor"
+    r"|periodic)\.\w+)"
     r"\s*\(",
     re.IGNORECASE,
 )
@@ -51,8 +54,8 @@ _STDOUT_COPY = re.compile(r"\bto\s+stdout\b", re.IGNORECASE)
 _READING_COMMANDS = split_words(
     "tables schema headers header mode dump indexes indices databases stats show width separator "
     "nullvalue timeout quit exit help echo print limit explain eqp timer changes fullschema lint "
-    "bail conninfo pset x q ? h a t c connect encoding timing l list set unset dt d df du dn dv di "
-    "dS gdesc z sf sv p r s version columns maxrows maxwidth constant vfslist auth sha3sum "
+    "bail conninfo pset x q ? h a t c connect encoding timing l list set unset dt d df du dn dv "
+    "di dS gdesc z sf sv p r s version columns maxrows maxwidth constant vfslist auth sha3sum "
     "dbinfo scanstats vars watch html H f C T copyright errverbose gx crosstabview G nowarning W"
 )
 _WRITING_COMMANDS = split_words(
@@ -66,7 +69,8 @@ _MAX_STATEMENTS = 2000
 
 
 def judge_sql(text: str) -> Findings:
-    """Return what SQL statements and client commands do; reading words are the only harmless ones."""
+    """Return what SQL statements and client commands do; reading words are the only harmless "
+    "ones."""
     found = Findings()
     rest: list[str] = []
     for line in text.split("\n"):

@@ -155,13 +155,15 @@ _ED_WRITE = re.compile(
     re.MULTILINE,
 )
 _ED_HARMLESS = re.compile(
-    r"\s*:?(?:[\d,.$%;+-]*\s*(?:p|n|l|=|q|Q|q!|qa|qa!|qall|qall!|quit|g/[^/]*/p|/[^/]*/p?|version|ls"
+    r"\s*:?(?:[\d,.$%;+-]*\s*(?:p|n|l|=|q|Q|q!|qa|qa!|qall|qall!|quit|g/[^/]*/p|/[^/]*/p?"
+    r"|version|ls"
     r"|set\s.*|echo\s.*|h|H|P)?)\s*"
 )
 
 
 def judge_editor(script: str) -> Findings:
-    """Return whether a script of `ed`, `ex` or `vim` writes; only printing commands are harmless."""
+    """Return whether a script of `ed`, `ex` or `vim` writes; only printing commands are "
+    "harmless."""
     found = Findings()
     if _ED_WRITE.search(script) is not None:
         found.changes.append(shorten_code(script))

@@ -5,32 +5,35 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from markscheme.read.json_fields import split_words
 from markscheme.read.tools.programs.rules import Effect, is_dry_run
 
 _CMDLET = re.compile(r"(?P<verb>[a-z]+)-(?P<noun>[a-z][a-z0-9]+)", re.IGNORECASE)
-_CHANGING_VERBS = frozenset(
-    "add backup checkpoint clear close complete compress connect copy debug deny disable disconnect "
-    "dismount edit enable enter expand export grant import initialize install invoke limit lock "
-    "merge mount move new optimize protect publish push register remove rename repair request reset "
-    "resize restart restore resume revoke save send set split start step stop submit suspend switch "
-    "sync unblock undo uninstall unlock unprotect unpublish unregister update write".split()
+_CHANGING_VERBS = split_words(
+    "add backup checkpoint clear close complete compress connect copy debug deny disable "
+    "disconnect dismount edit enable enter expand export grant import initialize install invoke "
+    "limit lock merge mount move new optimize protect publish push register remove rename repair "
+    "request reset resize restart restore resume revoke save send set split start step stop "
+    "submit suspend switch sync unblock undo uninstall unlock unprotect unpublish unregister "
+    "update write"
 )
-_READING_VERBS = frozenset(
+_READING_VERBS = split_words(
     "get select where foreach format measure compare sort group test show find resolve search "
     "read receive confirm convert convertfrom convertto join split trace wait watch ping out "
-    "assert view pop".split()
+    "assert view pop"
 )
 # Cmdlets whose verb would mislead: they change nothing outside the session.
-_HARMLESS_CMDLETS = frozenset(
-    "write-host write-output write-verbose write-warning write-error write-information write-debug "
-    "write-progress out-host out-null out-string out-default out-gridview set-location push-location "
-    "set-strictmode set-variable new-object new-variable clear-host clear-variable remove-variable "
-    "import-module import-csv import-clixml import-powershelldatafile add-member "
-    "new-timespan start-sleep set-alias new-alias update-formatdata split-path remove-module "
-    "invoke-pester new-guid import-localizeddata set-psdebug".split()
+_HARMLESS_CMDLETS = split_words(
+    "write-host write-output write-verbose write-warning write-error write-information "
+    "write-debug write-progress out-host out-null out-string out-default out-gridview "
+    "set-location push-location set-strictmode set-variable new-object new-variable clear-host "
+    "clear-variable remove-variable import-module import-csv import-clixml "
+    "import-powershelldatafile add-member new-timespan start-sleep set-alias new-alias "
+    "update-formatdata split-path remove-module invoke-pester new-guid import-localizeddata "
+    "set-psdebug"
 )
-_HARMLESS_ALIASES = frozenset(
-    "gci gc sls gi gp gm gl select where ? % ft fl fw oh gps gsv gcm measure sort group foreach".split()
+_HARMLESS_ALIASES = split_words(
+    "gci gc sls gi gp gm gl select where ? % ft fl fw oh gps gsv gcm measure sort group foreach"
 )
 _WRITING_CMDLETS = frozenset(["out-file", "out-printer", "tee-object"])
 _WEB_CMDLETS = frozenset(["invoke-webrequest", "invoke-restmethod", "iwr", "irm"])
@@ -59,14 +62,14 @@ _KNOWN_CMDLETS = frozenset(
     f"{verb}-{noun}"
     for verb in ("add", "clear", "copy", "get", "move", "new", "remove", "rename", "set")
     for noun in ("item", "content", "itemproperty", "childitem", "acl")
-) | frozenset(
+) | split_words(
     "stop-process start-process stop-service start-service restart-service restart-computer "
     "stop-computer set-executionpolicy export-csv export-clixml compress-archive expand-archive "
     "invoke-command start-job new-service remove-service set-service set-date set-clipboard "
     "start-bitstransfer get-process get-service select-string select-object where-object "
     "foreach-object measure-object sort-object format-table format-list test-path resolve-path "
     "get-location get-date get-command get-help install-module update-module uninstall-module "
-    "set-itemproperty get-filehash get-eventlog get-acl compare-object".split()
+    "set-itemproperty get-filehash get-eventlog get-acl compare-object"
 )
 
 

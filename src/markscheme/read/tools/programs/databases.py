@@ -80,10 +80,10 @@ RULES = (
     ),
     ProgramRule(
         programs="""
-            knex sequelize sequelize-cli typeorm mikro-orm drizzle-kit node-pg-migrate
-            db-migrate umzug migrate-mongo goose dbmate migrate atlas sqlx diesel sqitch hasura
-            yoyo skeema sql-migrate soda refinery sea-orm-cli piccolo aerich tern bytebase
-            evolve phinx graphile-migrate
+            knex sequelize sequelize-cli typeorm mikro-orm drizzle-kit node-pg-migrate db-migrate
+            umzug migrate-mongo goose dbmate migrate atlas sqlx diesel sqitch hasura yoyo skeema
+            sql-migrate soda refinery sea-orm-cli piccolo aerich tern bytebase evolve phinx
+            graphile-migrate
         """,
         changes="""
             migrate:* migration:* seed:* schema:* db:* */run */apply */up */down up down up-to
@@ -93,11 +93,11 @@ RULES = (
             seed/* metadata/* load wait commit add model:* undo
         """,
         reads="""
-            status version info migrate:status migrate:list migrate:currentVersion
-            migration:show migration:list schema:log db:migrate:status migration:pending
-            migration:check check inspect schema/inspect schema/diff migrate/status migrate/lint
-            migrate/validate migration/list migration/info migration/pending log plan verify
-            history heads diff lint show dump list
+            status version info migrate:status migrate:list migrate:currentVersion migration:show
+            migration:list schema:log db:migrate:status migration:pending migration:check check
+            inspect schema/inspect schema/diff migrate/status migrate/lint migrate/validate
+            migration/list migration/info migration/pending log plan verify history heads diff lint
+            show dump list
         """,
     ),
     ProgramRule(
@@ -115,8 +115,7 @@ RULES = (
     ProgramRule(
         programs="console",
         changes="""
-            doctrine:*:* cache:clear make:* assets:install doctrine:* cache:pool:clear
-            messenger:*
+            doctrine:*:* cache:clear make:* assets:install doctrine:* cache:pool:clear messenger:*
         """,
         reads="""
             debug:* list about lint:* doctrine:migrations:status doctrine:migrations:list
@@ -132,14 +131,13 @@ RULES = (
         programs="redis-cli valkey-cli keydb-cli",
         changes="*",
         reads="""
-            get mget keys scan info ping ttl pttl type exists hget hgetall hkeys hvals hlen
-            hmget hscan lrange llen lindex smembers scard sismember sscan zrange zcard zscore
-            zscan dbsize monitor time strlen getrange memory object slowlog client/list
-            config/get xlen xrange xread xinfo pubsub echo command lastsave role acl/list
-            latency GET MGET KEYS SCAN INFO PING TTL PTTL TYPE EXISTS HGET HGETALL HKEYS HVALS
-            HLEN HMGET HSCAN LRANGE LLEN LINDEX SMEMBERS SCARD SISMEMBER SSCAN ZRANGE ZCARD
-            ZSCORE ZSCAN DBSIZE MONITOR TIME STRLEN MEMORY OBJECT SLOWLOG CLIENT/LIST CONFIG/GET
-            XLEN XRANGE XREAD XINFO ECHO ROLE
+            get mget keys scan info ping ttl pttl type exists hget hgetall hkeys hvals hlen hmget
+            hscan lrange llen lindex smembers scard sismember sscan zrange zcard zscore zscan dbsize
+            monitor time strlen getrange memory object slowlog client/list config/get xlen xrange
+            xread xinfo pubsub echo command lastsave role acl/list latency GET MGET KEYS SCAN INFO
+            PING TTL PTTL TYPE EXISTS HGET HGETALL HKEYS HVALS HLEN HMGET HSCAN LRANGE LLEN LINDEX
+            SMEMBERS SCARD SISMEMBER SSCAN ZRANGE ZCARD ZSCORE ZSCAN DBSIZE MONITOR TIME STRLEN
+            MEMORY OBJECT SLOWLOG CLIENT/LIST CONFIG/GET XLEN XRANGE XREAD XINFO ECHO ROLE
         """,
         reading=r"--scan|--stat|--latency|--bigkeys|--hotkeys|--memkeys",
     ),

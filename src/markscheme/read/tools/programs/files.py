@@ -7,8 +7,8 @@ from markscheme.read.tools.programs.rules import ProgramRule
 RULES = (
     ProgramRule(
         programs="""
-            rm rmdir mv mkdir touch ln chmod chown chgrp truncate install ginstall unlink shred patch dd
-            apply_patch applypatch mkfifo mknod rename mmv trash trash-put gio-trash rimraf
+            rm rmdir mv mkdir touch ln chmod chown chgrp truncate install ginstall unlink shred
+            patch dd apply_patch applypatch mkfifo mknod rename mmv trash trash-put gio-trash rimraf
             del-cli cpy-cli mkdirp setfacl chattr chflags setfattr sponge split csplit dos2unix
             unix2dos fallocate ditto srm wipe link lndir stow chezmoi detox convmv mkfile
         """,
@@ -72,8 +72,8 @@ RULES = (
     ),
     ProgramRule(
         programs="""
-            strip objcopy ranlib codesign install_name_tool svgo optipng pngcrush jpegoptim
-            mogrify exiftool
+            strip objcopy ranlib codesign install_name_tool svgo optipng pngcrush jpegoptim mogrify
+            exiftool
         """,
         changes="*",
     ),

@@ -11,11 +11,11 @@ RULES = (
     ProgramRule(
         programs="""
             black isort ssort usort ufmt pyupgrade autotyping add-trailing-comma
-            reorder-python-imports setup-cfg-fmt pyproject-fmt sqlfmt mdformat yamlfmt             rustfmt swiftformat scalafmt nixfmt alejandra nixpkgs-fmt stylua elm-format
-            sort-package-json ormolu buildifier ktfmt topiary treefmt
-            terraform-docs gersemi fantomas bean-format phpcbf pint blue brunette
-            docstrfmt jscodeshift doctoc unify nbstripout
-            jupytext fprettify cabal-fmt hindent
+            reorder-python-imports setup-cfg-fmt pyproject-fmt sqlfmt mdformat yamlfmt rustfmt
+            swiftformat scalafmt nixfmt alejandra nixpkgs-fmt stylua elm-format sort-package-json
+            ormolu buildifier ktfmt topiary treefmt terraform-docs gersemi fantomas bean-format
+            phpcbf pint blue brunette docstrfmt jscodeshift doctoc unify nbstripout jupytext
+            fprettify cabal-fmt hindent
         """,
         changes="*",
         reading=r"--check(-only|-formatted)?|-c|--diff|-d|--lint|--test|--validate|--verify|--list"
@@ -38,8 +38,8 @@ RULES = (
             eslint eslint_d stylelint tslint oxlint ember-template-lint textlint htmlhint
             markdownlint markdownlint-cli2 knip syncpack golangci-lint staticcheck refurb pylint
             solhint cspell slim-lint flake8 mypy npm-package-json-lint ansible-lint redocly
-            dotenv-linter semgrep spectral remark alex             proselint erblint erb-lint haml-lint clang-tidy
-            clang-apply-replacements detekt ameba credo sobelow lychee
+            dotenv-linter semgrep spectral remark alex proselint erblint erb-lint haml-lint
+            clang-tidy clang-apply-replacements detekt ameba credo sobelow lychee
         """,
         reads="*",
         changing=rf"{_FIX}|--autofix|--autocorrect|--auto-correct|--fix-errors|--fix-notes"

@@ -13,8 +13,8 @@ RULES = (
             help */ls */list */inspect */ps */logs */history */df */info */show */version */config
             */images */top */port */events */stats */diff scout scout/* manifest/inspect
             compose/wait buildx/du buildx/imagetools/inspect buildx/version imagetools/inspect
-            trust/inspect completion machine/list
-            swarm/ca compose/attach mcp/* model/list model/status sbom sbom/*
+            trust/inspect completion machine/list swarm/ca compose/attach mcp/* model/list
+            model/status sbom sbom/*
         """,
         valued="-H --host -l --context -c --config -f --file -p --project-name --profile --root",
     ),
@@ -37,10 +37,9 @@ RULES = (
         changes="*",
         reads="""
             get describe logs top explain api-resources api-versions version cluster-info diff
-            auth/can-i auth/whoami config/view config/current-context config/get-*
-            rollout/status rollout/history wait events kustomize completion options plugin/list
-            port-forward proxy help tree ctx ns neat status whoami projects project
-             
+            auth/can-i auth/whoami config/view config/current-context config/get-* rollout/status
+            rollout/history wait events kustomize completion options plugin/list port-forward proxy
+            help tree ctx ns neat status whoami projects project
         """,
         valued="-n --namespace --context --cluster --kubeconfig -s --server --user --as --token",
     ),
@@ -49,8 +48,8 @@ RULES = (
         changes="*",
         reads="""
             list ls get get/* status history hist show show/* inspect search search/* template lint
-            version env repo/list dependency/list dep/list plugin/list verify
-            help completion diff diff/* secrets/view
+            version env repo/list dependency/list dep/list plugin/list verify help completion diff
+            diff/* secrets/view
         """,
         valued="-n --namespace --kube-context --kubeconfig --registry-config",
     ),
@@ -90,8 +89,8 @@ RULES = (
     ProgramRule(
         programs="cdk sam serverless sls copilot chalice zappa",
         changes="""
-            deploy destroy bootstrap init import watch delete remove rollback migrate package
-            build sync create
+            deploy destroy bootstrap init import watch delete remove rollback migrate package build
+            sync create
         """,
         reads="synth diff list ls doctor metadata info logs validate print docs help",
     ),
@@ -124,55 +123,54 @@ RULES = (
             */simulate-* */preview-* */tail */check-* */detect-* */test-* */count-* */admin-get-*
             */admin-list-* */view-* */decode-* */discover-* */batch-describe-* */compare-*
             */retrieve-* */download-db-log-file-portion configure/list configure/get
-            configure/list-profiles s3/presign logs/start-query sts/get-* sts/assume-role
-            ecr/get-* history/* codeartifact/get-* cloudformation/detect-*
+            configure/list-profiles s3/presign logs/start-query sts/get-* sts/assume-role ecr/get-*
+            history/* codeartifact/get-* cloudformation/detect-*
         """,
         valued="--profile --region --output --endpoint-url --query",
     ),
     # Command lines that name a noun and a verb, such as `gcloud compute instances delete`.
     ProgramRule(
         programs="""
-    gcloud az doctl linode-cli hcloud flyctl fly heroku netlify firebase supabase
-    wrangler eksctl argocd flux istioctl nomad consul vault railway render ibmcloud oci openstack
-    scw yc aliyun tccli civo exo vultr-cli upctl sentry-cli stripe twilio shopify sf sfdx cf rosa
-    minikube kind k3d kops talosctl tkn circleci buildkite-agent jira linear slack doppler infisical
-    op bw lpass databricks snow astro prefect dagster airflow kaggle huggingface-cli hf wandb mlflow
-    dvc lakectl confluent kafka-topics kafka-topics.sh rabbitmqadmin rabbitmqctl mc gsutil s3cmd
-    s5cmd b2 azcopy multipass lxc incus virsh vboxmanage VBoxManage prlctl limactl colima orb
-    networksetup nmcli gsettings dconf xfconf-query tailscale cloudflared ngrok neonctl
-    neon pscale turso atlas mongocli auth0 okta amplify eas expo ionic cdktf crossplane velero
-    linkerd cilium sops oras skopeo crane regctl cosign juju maas pulumi-esc spacectl tfe kn func
-    copilot porter waypoint boundary eb ecs-cli rke2 rancher kustomizer argo werf okteto devspace
-    garden platform upsun clever scalingo koyeb northflank deta deployctl appwrite nhost
-    hasura contentful sanity strapi directus posthog launchdarkly ldcli newrelic datadog-ci dog
-    pagerduty opsgenie splunk logcli promtool amtool grafana-cli influx etcdctl zkCli.sh
-    kcctl pulsar-admin nats rpk hdfs hadoop gam clasp
-    sfctl swa azd bicep 
-        """,
+    gcloud az doctl linode-cli hcloud flyctl fly heroku netlify firebase supabase wrangler eksctl
+    argocd flux istioctl nomad consul vault railway render ibmcloud oci openstack scw yc aliyun
+    tccli civo exo vultr-cli upctl sentry-cli stripe twilio shopify sf sfdx cf rosa minikube kind
+    k3d kops talosctl tkn circleci buildkite-agent jira linear slack doppler infisical op bw lpass
+    databricks snow astro prefect dagster airflow kaggle huggingface-cli hf wandb mlflow dvc lakectl
+    confluent kafka-topics kafka-topics.sh rabbitmqadmin rabbitmqctl mc gsutil s3cmd s5cmd b2 azcopy
+    multipass lxc incus virsh vboxmanage VBoxManage prlctl limactl colima orb networksetup nmcli
+    gsettings dconf xfconf-query tailscale cloudflared ngrok neonctl neon pscale turso atlas
+    mongocli auth0 okta amplify eas expo ionic cdktf crossplane velero linkerd cilium sops oras
+    skopeo crane regctl cosign juju maas pulumi-esc spacectl tfe kn func copilot porter waypoint
+    boundary eb ecs-cli rke2 rancher kustomizer argo werf okteto devspace garden platform upsun
+    clever scalingo koyeb northflank deta deployctl appwrite nhost hasura contentful sanity strapi
+    directus posthog launchdarkly ldcli newrelic datadog-ci dog pagerduty opsgenie splunk logcli
+    promtool amtool grafana-cli influx etcdctl zkCli.sh kcctl pulsar-admin nats rpk hdfs hadoop gam
+    clasp sfctl swa azd bicep
+""",
         changes="""
     activate add adopt allow append apply approve archive assign attach authorize backup bind block
-    bootstrap bump cancel clean clear clone close commit configure connect
-    copy cordon cp create deactivate delete demote deploy deprovision deregister destroy detach
-    disable disconnect drain drop edit enable evict failover fork generate grant import
-    init insert install invoke invite issue kill launch link lock login logout make map mark 
-    merge migrate mk mb mkdir modify mount move mv new patch pause pin power-off power-on
-    promote protect provision prune publish purge push put rb reassign reboot reconcile recover recreate
-    redeploy redrive refresh register reject release reload remove rename reopen replace replay
-    rerun reset resize resolve restart restore resume retry revert revoke rm rollback roll rotate
-    rsync run-command save scale schedule seed send set set-env shutdown sign snapshot start stop
-    submit suspend swap switch sync tag taint terminate touch transfer trigger truncate unassign
-    unbind uncordon undelete undeploy uninstall unlink unlock unmap unpin unpause unpublish unset
-    unsubscribe untag up down update upgrade upload upsert use write zap
-    add-* attach-* cancel-* create-* delete-* detach-* disable-* enable-* import-* modify-* patch-*
-    put-* rebuild-* remove-* reset-* resize-* revoke-* set-* start-* stop-* update-* upload-*
-        """,
+    bootstrap bump cancel clean clear clone close commit configure connect copy cordon cp create
+    deactivate delete demote deploy deprovision deregister destroy detach disable disconnect drain
+    drop edit enable evict failover fork generate grant import init insert install invoke invite
+    issue kill launch link lock login logout make map mark merge migrate mk mb mkdir modify mount
+    move mv new patch pause pin power-off power-on promote protect provision prune publish purge
+    push put rb reassign reboot reconcile recover recreate redeploy redrive refresh register reject
+    release reload remove rename reopen replace replay rerun reset resize resolve restart restore
+    resume retry revert revoke rm rollback roll rotate rsync run-command save scale schedule seed
+    send set set-env shutdown sign snapshot start stop submit suspend swap switch sync tag taint
+    terminate touch transfer trigger truncate unassign unbind uncordon undelete undeploy uninstall
+    unlink unlock unmap unpin unpause unpublish unset unsubscribe untag up down update upgrade
+    upload upsert use write zap add-* attach-* cancel-* create-* delete-* detach-* disable-*
+    enable-* import-* modify-* patch-* put-* rebuild-* remove-* reset-* resize-* revoke-* set-*
+    start-* stop-* update-* upload-*
+""",
         reads="""
     list ls get show describe view status info logs log read cat head version versions help search
-    find diff history inspect top ps whoami check validate lint print tail events plan preview output
-    outputs watch usage metrics stats checks test-iam-permissions explain query count exists
-    current-context doctor ping health open docs regions releases whois summary state wait
-    list-* get-* describe-* show-* print-* check-* query-* lookup-*
-        """,
+    find diff history inspect top ps whoami check validate lint print tail events plan preview
+    output outputs watch usage metrics stats checks test-iam-permissions explain query count exists
+    current-context doctor ping health open docs regions releases whois summary state wait list-*
+    get-* describe-* show-* print-* check-* query-* lookup-*
+""",
         by_verb=True,
     ),
     ProgramRule(programs="surge", changes="*", reads="list whoami", bare=Effect.CHANGE),

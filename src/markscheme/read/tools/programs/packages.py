@@ -8,8 +8,8 @@ RULES = (
     ProgramRule(
         programs="npm cnpm",
         changes="""
-            install i in ins add ci clean-install install-test it install-ci-test uninstall remove rm
-            r un unlink update up upgrade udpate link ln publish unpublish version init create
+            install i in ins add ci clean-install install-test it install-ci-test uninstall remove
+            rm r un unlink update up upgrade udpate link ln publish unpublish version init create
             innit set dedupe ddp prune rebuild rb pack deprecate undeprecate dist-tag/add
             dist-tag/rm login logout adduser add-user audit/fix cache/clean cache/clear cache/add
             cache/rm config/set config/delete config/edit config/fix c/set pkg/set pkg/delete
@@ -19,19 +19,19 @@ RULES = (
         """,
         reads="""
             ls list ll la view info show v outdated audit audit/signatures search s find ping whoami
-            explain why root prefix bin config config/get config/list config/ls get help
-            help-search doctor fund docs home repo bugs issues dist-tag dist-tag/ls pkg/get query
-            cache/ls cache/verify profile/get token/list access/list access/ls-packages owner/ls
-            sbom diff completion stars team/ls org/ls hook/ls
+            explain why root prefix bin config config/get config/list config/ls get help help-search
+            doctor fund docs home repo bugs issues dist-tag dist-tag/ls pkg/get query cache/ls
+            cache/verify profile/get token/list access/list access/ls-packages owner/ls sbom diff
+            completion stars team/ls org/ls hook/ls
         """,
         valued="-C --prefix -w --workspace",
     ),
     ProgramRule(
         programs="pnpm",
         changes="""
-            install i add remove rm uninstall un update up upgrade link unlink publish import
-            dedupe prune rebuild patch patch-commit fetch store/prune create init env/use pack
-            deploy setup self-update config/set approve-builds
+            install i add remove rm uninstall un update up upgrade link unlink publish import dedupe
+            prune rebuild patch patch-commit fetch store/prune create init env/use pack deploy setup
+            self-update config/set approve-builds
         """,
         reads="""
             ls list ll la why outdated audit root bin licenses config/get config/list store/path
@@ -41,9 +41,9 @@ RULES = (
     ProgramRule(
         programs="yarn",
         changes="""
-            install add remove upgrade up upgrade-interactive link unlink publish create init
-            import dedupe set version cache/clean patch patch-commit rebuild unplug autoclean
-            plugin/import config/set pack global/add global/remove npm/publish self-update
+            install add remove upgrade up upgrade-interactive link unlink publish create init import
+            dedupe set version cache/clean patch patch-commit rebuild unplug autoclean plugin/import
+            config/set pack global/add global/remove npm/publish self-update
         """,
         reads="""
             list info why outdated audit config/list config/get versions workspaces/info
@@ -53,8 +53,8 @@ RULES = (
     ProgramRule(
         programs="bun",
         changes="""
-            install i add a remove rm update link unlink create init upgrade publish patch
-            pm/trust pm/cache/rm
+            install i add a remove rm update link unlink create init upgrade publish patch pm/trust
+            pm/cache/rm
         """,
         reads="pm/ls pm/cache pm/bin outdated why audit info",
     ),
@@ -109,8 +109,8 @@ RULES = (
     ProgramRule(
         programs="conda mamba micromamba",
         changes="""
-            install remove uninstall update upgrade create clean env/create env/remove
-            env/update init build rename
+            install remove uninstall update upgrade create clean env/create env/remove env/update
+            init build rename
         """,
         reads="list info search env/list env/export package",
     ),
@@ -118,8 +118,8 @@ RULES = (
         programs="""
             pip-compile pip-sync easy_install virtualenv venv ensurepip compileall cookiecutter
             copier cruft degit tiged create-react-app create-next-app create-vite yo nativefier
-            bumpversion bump2version bump-my-version standard-version semantic-release
-            lerna-publish np release-it twine husky patch-package playwright-install
+            bumpversion bump2version bump-my-version standard-version semantic-release lerna-publish
+            np release-it twine husky patch-package playwright-install
         """,
         changes="*",
         reads="check show",
@@ -127,8 +127,8 @@ RULES = (
     ProgramRule(
         programs="changeset lerna nx turbo rush",
         changes="""
-            version publish add bootstrap clean import init create format:write format generate
-            g migrate reset login link prune update install
+            version publish add bootstrap clean import init create format:write format generate g
+            migrate reset login link prune update install
         """,
         reads="""
             status list ls diff changed info print-affected show graph format:check report
@@ -138,12 +138,12 @@ RULES = (
     ProgramRule(
         programs="cargo",
         changes="""
-            add remove rm install uninstall update fmt fix publish new init generate-lockfile
-            vendor clean yank owner login package upgrade set-version release
+            add remove rm install uninstall update fmt fix publish new init generate-lockfile vendor
+            clean yank owner login package upgrade set-version release
         """,
         reads="""
-            tree metadata search check verify-project pkgid locate-project info outdated audit
-            deny version help read-manifest
+            tree metadata search check verify-project pkgid locate-project info outdated audit deny
+            version help read-manifest
         """,
         changing=r"--fix",
         reading=r"--check|--list",
@@ -159,8 +159,8 @@ RULES = (
     ProgramRule(
         programs="go",
         changes="""
-            get install generate fmt mod/tidy mod/init mod/edit mod/vendor mod/download
-            work/init work/use work/sync work/edit clean fix
+            get install generate fmt mod/tidy mod/init mod/edit mod/vendor mod/download work/init
+            work/use work/sync work/edit clean fix
         """,
         reads="list vet doc version env mod/graph mod/why mod/verify",
         outputs=r"-o",
@@ -184,8 +184,8 @@ RULES = (
             clear-cache self-update reinstall bump config/* archive
         """,
         reads="""
-            show info outdated validate audit licenses depends why why-not search status
-            diagnose check-platform-reqs fund browse
+            show info outdated validate audit licenses depends why why-not search status diagnose
+            check-platform-reqs fund browse
         """,
     ),
     ProgramRule(
@@ -195,35 +195,33 @@ RULES = (
             archive.install local.* hex.publish hex.build release clean assets.*
         """,
         reads="""
-            deps deps.tree hex.info hex.outdated hex.audit help xref test credo dialyzer
-            phx.routes ecto.migrations
+            deps deps.tree hex.info hex.outdated hex.audit help xref test credo dialyzer phx.routes
+            ecto.migrations
         """,
         reading=r"--check-formatted|--check",
     ),
     ProgramRule(
         programs="""
-            rebar3 stack cabal opam ghcup luarocks raco lein pod carthage port
-            nix-channel nix guix emerge pkg pkg_add pkg_delete xbps-install xbps-remove
-            opkg eopkg swupd tdnf microdnf winget choco scoop snap flatpak brew mas apt apt-get
-            aptitude dnf yum zypper apk nala asdf mise rtx nvm fnm volta pyenv rbenv nodenv jenv
-            tfenv sdk n corepack gvm tlmgr spack conan vcpkg xcodes rvm krew helm-plugin
-            arduino-cli platformio pio cpm juliaup
+            rebar3 stack cabal opam ghcup luarocks raco lein pod carthage port nix-channel nix guix
+            emerge pkg pkg_add pkg_delete xbps-install xbps-remove opkg eopkg swupd tdnf microdnf
+            winget choco scoop snap flatpak brew mas apt apt-get aptitude dnf yum zypper apk nala
+            asdf mise rtx nvm fnm volta pyenv rbenv nodenv jenv tfenv sdk n corepack gvm tlmgr spack
+            conan vcpkg xcodes rvm krew helm-plugin arduino-cli platformio pio cpm juliaup
         """,
         changes="""
-            install i add remove rm uninstall del delete erase purge upgrade update up
-            dist-upgrade full-upgrade autoremove clean autoclean reinstall link unlink tap untap
-            pin unpin switch use global local default init sync cleanup services/start
-            services/stop services/restart bundle enable disable refresh revert set connect
-            profile/install profile/remove profile/upgrade flake/update flake/lock publish
-            upload tidy source/add source/remove download fetch deps import deintegrate prune
-            trust plugin/add plugin/install hold unhold config/set repo/add repo/remove dev/add
-            new create mark selfupdate self-update makecache
+            install i add remove rm uninstall del delete erase purge upgrade update up dist-upgrade
+            full-upgrade autoremove clean autoclean reinstall link unlink tap untap pin unpin switch
+            use global local default init sync cleanup services/start services/stop services/restart
+            bundle enable disable refresh revert set connect profile/install profile/remove
+            profile/upgrade flake/update flake/lock publish upload tidy source/add source/remove
+            download fetch deps import deintegrate prune trust plugin/add plugin/install hold unhold
+            config/set repo/add repo/remove dev/add new create mark selfupdate self-update makecache
         """,
         reads="""
-            list ls search info show status outdated doctor tree config cat leaves uses desc
-            home log policy cache depends rdepends list-installed query which current versions
-            version whence where why help services/list plugin/list repolist history check
-            repoquery provides env bin
+            list ls search info show status outdated doctor tree config cat leaves uses desc home
+            log policy cache depends rdepends list-installed query which current versions version
+            whence where why help services/list plugin/list repolist history check repoquery
+            provides env bin
         """,
         changing=r"-i|-e|-u|--install|--uninstall|--delete-.*|--sync|-[aC]\w*|--add|--remove|--update",
         reading=r"--list|-qa?|--simulate|-s|--search|--print-uris|--dry-run|--query",
@@ -260,9 +258,9 @@ RULES = (
     ProgramRule(
         programs="mvn mvnw",
         changes="""
-            install deploy clean versions:* release:* package dependency:copy*
-            dependency:unpack* spotless:apply formatter:format site archetype:generate
-            flyway:migrate flyway:clean liquibase:update
+            install deploy clean versions:* release:* package dependency:copy* dependency:unpack*
+            spotless:apply formatter:format site archetype:generate flyway:migrate flyway:clean
+            liquibase:update
         """,
         reads="""
             dependency:tree dependency:list dependency:analyze help:* validate versions:display*
@@ -272,8 +270,8 @@ RULES = (
     ProgramRule(
         programs="gradle gradlew sbt",
         changes="""
-            clean publish* install* spotlessApply ktlintFormat wrapper init flywayMigrate
-            upload* scalafmtAll scalafmt bintray* release
+            clean publish* install* spotlessApply ktlintFormat wrapper init flywayMigrate upload*
+            scalafmtAll scalafmt bintray* release
         """,
         reads="""
             tasks dependencies projects properties help dependencyInsight scalafmtCheck
@@ -289,16 +287,15 @@ RULES = (
     ProgramRule(
         programs="swift",
         changes="""
-            package/update package/resolve package/init package/add-* package/clean
-            package/reset package/purge-cache
+            package/update package/resolve package/init package/add-* package/clean package/reset
+            package/purge-cache
         """,
         reads="package/describe package/show-dependencies package/dump-package",
     ),
     ProgramRule(
         programs="zig gleam crystal-shards shards dub nimble elm spago bower jspm",
         changes="""
-            fmt fetch init install add remove update format publish uninstall upgrade init-exe
-            prune
+            fmt fetch init install add remove update format publish uninstall upgrade init-exe prune
         """,
         reads="version env check list search info outdated",
         reading=r"--check",

@@ -16,6 +16,8 @@ from functools import lru_cache
 
 from msgspec import Struct
 
+from markscheme.read.json_fields import split_words
+
 _MAX_WORDS = 400
 _MAX_SUBCOMMAND_DEPTH = 5
 _NON_FILE_TARGET = re.compile(
@@ -27,13 +29,13 @@ _DRY_RUN = re.compile(
     re.IGNORECASE,
 )
 # Options of many programs that take a word of their own before a sub-command.
-_VALUED_OPTIONS = frozenset(
+_VALUED_OPTIONS = split_words(
     "--context --kubeconfig --namespace --cluster --profile --region --project --account --user "
     "--prefix --cwd --dir --directory --filter --workspace --repo --host --config --file --env "
     "--subscription --resource-group --output --format --log-level --color --package --app --org "
     "--url --server --token --registry --root --manifest-path --environment --stage --team "
     "--endpoint --endpoint-url --query --scope --target --settings --env-file --project-name "
-    "--chdir --cache-dir --python --store --stack --zone --api-key --database --schema".split()
+    "--chdir --cache-dir --python --store --stack --zone --api-key --database --schema"
 )
 
 

@@ -34,13 +34,13 @@ RULES = (
     ),
     ProgramRule(
         programs="""
-            at batch atrm mail mailx sendmail mutt msmtp swaks reboot shutdown poweroff halt
-            useradd userdel usermod groupadd groupdel groupmod adduser deluser addgroup passwd
-            chpasswd chsh chfn mkfs mkswap swapon swapoff umount modprobe rmmod insmod depmod
-            ldconfig visudo vipw wall logger telinit init cryptsetup lvcreate lvremove vgcreate
-            pvcreate parted sgdisk wipefs blkdiscard mkfs.ext4 fstrim tune2fs resize2fs
-            grub-install update-grub newgrp gpasswd setcap semanage setsebool restorecon
-            update-initramfs locale-gen dpkg-reconfigure iptables-restore
+            at batch atrm mail mailx sendmail mutt msmtp swaks reboot shutdown poweroff halt useradd
+            userdel usermod groupadd groupdel groupmod adduser deluser addgroup passwd chpasswd chsh
+            chfn mkfs mkswap swapon swapoff umount modprobe rmmod insmod depmod ldconfig visudo vipw
+            wall logger telinit init cryptsetup lvcreate lvremove vgcreate pvcreate parted sgdisk
+            wipefs blkdiscard mkfs.ext4 fstrim tune2fs resize2fs grub-install update-grub newgrp
+            gpasswd setcap semanage setsebool restorecon update-initramfs locale-gen
+            dpkg-reconfigure iptables-restore
         """,
         changes="*",
         reading=r"-l|-S|--status|--list",

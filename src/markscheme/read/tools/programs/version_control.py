@@ -16,8 +16,9 @@ RULES = (
             remote/add remote/remove remote/rm remote/rename remote/set-* remote/prune remote/update
             reflog/expire reflog/delete subtree mergetool send-email credential svn/* p4/* flow/*
             annex checkout-index rerere/clear rerere/forget unpack-objects index-pack http-push
-            send-pack prune-packed citool gui merge-file merge-index quiltimport
-            multi-pack-index commit-graph fetch-pack http-fetch refs/migrate """,
+            send-pack prune-packed citool gui merge-file merge-index quiltimport multi-pack-index
+            commit-graph fetch-pack http-fetch refs/migrate
+        """,
         reads="""
             status log diff show blame grep ls-files ls-tree ls-remote rev-parse rev-list describe
             shortlog cat-file name-rev merge-base for-each-ref show-ref show-branch cherry
@@ -38,25 +39,25 @@ RULES = (
         changes="*",
         reads="""
             status st log diff cat annotate blame heads parents identify id summary sum branch
-            branches tags bookmarks paths files manifest grep incoming in outgoing out help
-            version root showconfig config/* tip verify
+            branches tags bookmarks paths files manifest grep incoming in outgoing out help version
+            root showconfig config/* tip verify
         """,
     ),
     ProgramRule(
         programs="svn",
         changes="*",
         reads="""
-            status st stat log diff di cat info list ls blame annotate praise help proplist
-            propget pl pg
+            status st stat log diff di cat info list ls blame annotate praise help proplist propget
+            pl pg
         """,
     ),
     ProgramRule(
         programs="jj",
         changes="*",
         reads="""
-            log st status diff show op/log evolog obslog interdiff file/list file/show
-            file/annotate branch/list bookmark/list tag/list config/list config/get help version
-            root workspace/list workspace/root
+            log st status diff show op/log evolog obslog interdiff file/list file/show file/annotate
+            branch/list bookmark/list tag/list config/list config/get help version root
+            workspace/list workspace/root
         """,
     ),
     ProgramRule(
@@ -83,21 +84,20 @@ RULES = (
             run/download workflow/run workflow/enable workflow/disable secret/set secret/remove
             variable/set variable/remove ssh-key/add gpg-key/add label/clone cache/delete gist/clone
             gist/rename project/* extension/install extension/remove extension/upgrade
-            extension/exec alias/set alias/import auth/login auth/logout auth/refresh
-            auth/setup-git auth/switch config/set config/clear-cache codespace/*
-            issue/update mr/update mr/approve mr/rebase mr/note issue/note ci/run ci/retry ci/cancel
-            ci/trigger pr/approve agent-task/create attestation/download repo/mirror repo/transfer
-            push pull sync merge fork clone create init cherry-pick am apply checkout fetch
-            pull-request
+            extension/exec alias/set alias/import auth/login auth/logout auth/refresh auth/setup-git
+            auth/switch config/set config/clear-cache codespace/* issue/update mr/update mr/approve
+            mr/rebase mr/note issue/note ci/run ci/retry ci/cancel ci/trigger pr/approve
+            agent-task/create attestation/download repo/mirror repo/transfer push pull sync merge
+            fork clone create init cherry-pick am apply checkout fetch pull-request
         """,
         reads="""
             search search/* browse help version status completion */list */ls */view */diff */checks
             */status */show */watch */logs repo/view release/view auth/token auth/status config/get
-            config/list extension/list extension/search extension/browse alias/list api
-            project/list project/view project/field-list project/item-list codespace/list
-            codespace/view codespace/ports codespace/logs ruleset/* attestation/verify org/list
-            issue/list ci/view ci/trace ci/lint ci/list cache/list label/list secret/list
-            variable/list release/list gist/view preview copilot/explain copilot/suggest
+            config/list extension/list extension/search extension/browse alias/list api project/list
+            project/view project/field-list project/item-list codespace/list codespace/view
+            codespace/ports codespace/logs ruleset/* attestation/verify org/list issue/list ci/view
+            ci/trace ci/lint ci/list cache/list label/list secret/list variable/list release/list
+            gist/view preview copilot/explain copilot/suggest
         """,
         valued="-R --repo --hostname",
     ),
