@@ -227,7 +227,7 @@ def test_any_command_can_be_judged(script: str) -> None:
 HOSTILE = [
     "sudo ", "env A=1 ", "bash -c '", "$(", "`", "${", "((", "<(", "<<A\n", "a <b ", "a >b ",
     "! ((1)) ", "x=(", "find . -exec ", "python -c '", "echo a | ", "eval ", "{a,", "'", '"',
-    "awk '{print > ", "sed 's/a", "psql -c 'select ", "node -e '", "f(", "\\\n", "[[ a ", "case a in ",
+    "awk '{print > ", "sed 's/a", "psql -c 'select ", "node -e '", "f(", "\\\n", "[[ a ",
     "xargs -I{} ", "docker exec -e ", "-", "a=$(b) ", "x <<E ", "perl -e 's/", "ruby -e '#{",
 ]  # fmt: skip
 

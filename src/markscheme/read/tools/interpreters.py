@@ -48,8 +48,8 @@ class Interpreter(Struct, frozen=True, kw_only=True):
 class EmbeddedCode(Struct):
     """The code that a command carries.
 
-    `texts` are sources in the `language`; `files` are files of code; `doubts` say why code cannot be
-    read; `downloads` says that the code comes from the network; `is_interactive`, that there is none.
+    `texts` are sources in the `language`; `files` are files of code; `doubts` say why code cannot
+    be read; `downloads` says that the code comes from the network.
     """
 
     language: str
@@ -239,35 +239,43 @@ def find_code(
 def _scan_words(interpreter: Interpreter, words: Sequence[str], found: EmbeddedCode) -> bool:
     """Collect code from options and positions; return whether a file of code is run."""
     plain: list[str] = []
-    at, after_subcommand = 0, interpreter.subcommand.split()
+    at, subcommand = 0, interpreter.subcommand.split()
     while at < len(words):
         word = words[at]
-        option, equals, value = word.partition("=")
-        following = words[at + 1] if at + 1 < len(words) else ""
-        if re.fullmatch(interpreter.code, option if equals else word) is not None:
-            at += _take_code(interpreter, words, at, value if equals else None, found)
-        elif re.fullmatch(interpreter.files, option if equals else word) is not None:
-            found.files.append(value if equals else following)
-            at += 2
-        elif word in interpreter.valued.split():
-            at += 2
-        elif word[:1] in {"-", "+"} and len(word) > 1:
+        taken = _take_option(interpreter, words, at, found)
+        if taken:
             if word == "-m" and interpreter.language == "python":
                 return True
-            at += 1
-        elif after_subcommand and word == after_subcommand[0]:
-            after_subcommand = after_subcommand[1:]
-            at += 1
+            at += taken
+            continue
+        at += 1
+        if subcommand and word == subcommand[0]:
+            subcommand = subcommand[1:]
         elif interpreter.runs_file and interpreter.position is None and word != "-":
-            if not found.texts:
-                found.files.append(word)
+            found.files += [] if found.texts else [word]
             return True
         else:
             plain.append(word)
-            at += 1
     if interpreter.position is not None:
         found.texts += [word for word in plain[interpreter.position :] if word != "-"]
     return False
+
+
+def _take_option(
+    interpreter: Interpreter, words: Sequence[str], at: int, found: EmbeddedCode
+) -> int:
+    """Add the code or the file of an option; return how many words it takes, 0 if it is none."""
+    word = words[at]
+    option, equals, value = word.partition("=")
+    option = option if equals else word
+    if re.fullmatch(interpreter.code, option) is not None:
+        return _take_code(interpreter, words, at, value if equals else None, found)
+    if re.fullmatch(interpreter.files, option) is not None:
+        found.files.append(value if equals else "".join(words[at + 1 : at + 2]))
+        return 2
+    if word in interpreter.valued.split():
+        return 2
+    return int(word[:1] in {"-", "+"} and len(word) > 1)
 
 
 def _take_code(

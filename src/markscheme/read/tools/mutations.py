@@ -1,7 +1,7 @@
 """Find attempts to change something: tools that write, and tools whose command or code does.
 
-What a command does is judged by `scripts`. What cannot be read is a doubt of the call, and a program
-that no table knows is named in the evidence.
+What a command does is judged by `scripts`. What cannot be read is a doubt of the call, and a
+program that no table knows is named in the evidence.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Names are compared without case and signs, so that `ApplyPatch`, `apply_patch` and `apply-patch` are
 one. Of a tool of a server, such as `mcp__serena__execute_shell_command` or `developer__shell`, the
-last part counts; OpenCode writes `serena_execute_shell_command`, so that long names may also end so.
+last part counts; OpenCode writes `serena_execute_shell_command`, so long names may also end so.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Programs that run another command: which words of theirs come before it.
 
-`unwrap_command` returns the command itself, as a list of words or as a script of the shell. To teach
-markscheme a wrapper, add a line to `_WRAPPERS`.
+`unwrap_command` returns the command itself, as a list of words or as a script of the shell. To
+teach markscheme a wrapper, add a line to `_WRAPPERS`.
 """
 
 from __future__ import annotations
@@ -166,8 +166,7 @@ def get_program_name(word: str) -> str:
 
 
 def unwrap_command(words: Sequence[str]) -> Unwrapped:
-    """Return the command itself, without keywords, assignments and wrappers such as `sudo -u "
-    "me`."""
+    """Return the command itself, without keywords, assignments and wrappers like `sudo`."""
     at, count = 0, 0
     while at < len(words):
         name = get_program_name(words[at])

@@ -36,6 +36,10 @@ _MAX_NESTED_CODE = 3
 _MAX_SHOWN = 20
 _WRITING_MODE = re.compile(r"[rbtU]*[wax+]|.*\+", re.DOTALL)
 _UNKNOWN_WORD = "python_value"
+_DUMPING_FUNCTIONS = frozenset(["json.dump", "yaml.dump", "yaml.safe_dump", "toml.dump"])
+_ALWAYS_CHANGING = frozenset(["save", "post", "put", "patch", "delete", "kill", "chmod", "commit"])
+# The file is judged where it is opened.
+_WRITING_METHODS = frozenset(["write", "writerow", "writerows", "writeheader"])
 _MAGIC = re.compile(r"^\s*(?P<sign>%%?\w+|!)(?P<rest>.*)$", re.MULTILINE)
 
 
@@ -82,8 +86,7 @@ def judge_notebook_cell(source: str) -> Findings:
 
 
 class _PythonJudge:
-    """Walks a tree; `modules` maps names to what they import, `local` are the names of "
-    "functions."""
+    """Walks a tree; `modules` maps names to what they import, `local` names functions."""
 
     def __init__(self, found: Findings, depth: int) -> None:
         self.found = found
@@ -197,26 +200,37 @@ class _PythonJudge:
 
     def _judge_imported_call(self, node: ast.Call, dotted: str) -> None:
         name = dotted.removeprefix("builtins.")
-        method = dotted.rpartition(".")[2]
         if name in CHANGING_FUNCTIONS:
             self._change(node)
         elif name in STARTING_FUNCTIONS:
             self._judge_start(node)
         elif name in OPENING_FUNCTIONS:
             self._judge_opening(node, OPENING_FUNCTIONS[name])
-        elif name == "os.open":
-            self._judge_os_open(node)
         elif name in OPAQUE_FUNCTIONS:
             self._doubt(node, "calls")
-        elif dotted.startswith(("requests.", "httpx.")) and method in {"request", "stream"}:
+        elif not self._judge_network_call(node, name):
+            self._judge_module_function(node, dotted)
+
+    def _judge_network_call(self, node: ast.Call, name: str) -> bool:
+        """Judge requests and `os.open`, whose arguments decide; return whether it is one."""
+        method = name.rpartition(".")[2]
+        if name == "os.open":
+            self._judge_os_open(node)
+        elif name.startswith(("requests.", "httpx.")) and method in {"request", "stream"}:
             self._judge_request(node)
         elif name in {"urllib.request.urlopen", "urllib.request.Request"}:
             self._judge_urlopen(node)
-        elif any(
-            dotted.startswith(f"{stream}.") for stream in STANDARD_STREAMS
-        ) or _is_dump_to_file(node, dotted):
+        else:
+            return False
+        return True
+
+    def _judge_module_function(self, node: ast.Call, dotted: str) -> None:
+        method = dotted.rpartition(".")[2]
+        writes_stream = any(dotted.startswith(f"{stream}.") for stream in STANDARD_STREAMS)
+        # `json.dump(x, file)`: the file is judged where it is opened.
+        if writes_stream or dotted in _DUMPING_FUNCTIONS:
             return
-        elif not _is_pure(dotted):
+        if not _is_pure(dotted):
             self._judge_unknown_function(node, method)
         elif method in CHANGING_METHODS and not dotted.startswith(("os.path", "re.")):
             self._change(node)
@@ -265,7 +279,8 @@ class _PythonJudge:
     def _judge_method_call(self, node: ast.Call, function: ast.Attribute) -> None:
         method = function.attr
         if method in CHANGING_METHODS:
-            if not (method.startswith(("to_", "write_")) and not node.args and not node.keywords):
+            # Without arguments, `to_csv` and its like return a text.
+            if node.args or node.keywords or not method.startswith(("to_", "write_")):
                 self._change(node)
         elif method == "open":
             self._judge_opening(node, 0)
@@ -273,21 +288,14 @@ class _PythonJudge:
             # `str.replace` has two arguments, `Path.replace` has one.
             if len(node.args) == 1 and not node.keywords:
                 self._change(node)
-        elif method in {"execute", "executescript"}:
+        elif method == "execute":
             self._judge_execute(node)
-        elif method in {"save", "post", "put", "patch", "delete", "kill", "chmod", "commit"}:
+        elif method in _ALWAYS_CHANGING:
             self._change(node)
-        elif method in {"write", "writerow", "writerows", "writeheader"}:
-            # The file is judged where it is opened.
-            return
         elif method == "request":
             self._judge_request(node)
-        elif method not in PLAIN_METHODS and not self._is_local_method(function):
+        elif method not in PLAIN_METHODS | _WRITING_METHODS | self.local:
             self._doubt(node, "calls a method that is not known")
-
-    def _is_local_method(self, function: ast.Attribute) -> bool:
-        """Return whether a method is defined in the source itself."""
-        return function.attr in self.local
 
     def _judge_execute(self, node: ast.Call) -> None:
         literal = self._read_text(node.args[0]) if node.args else None
@@ -357,11 +365,10 @@ class _PythonJudge:
                 words[0] = "python3"
             return shlex.join(words) if words and words[0] != _UNKNOWN_WORD else None
         text = self._read_text(command)
-        if text is not None and len(node.args) > 1 and isinstance(node.func, ast.Attribute):
-            # `os.execlp("rm", "rm", "x")` and the like list the words as arguments.
-            if node.func.attr.startswith(("execl", "spawnl", "execv", "create_subprocess_exec")):
-                return f"{text} {_UNKNOWN_WORD}"
-        return text
+        # `os.execlp("rm", "rm", "x")` and the like list the words as arguments.
+        function = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+        lists = function.startswith(("execl", "spawnl", "execv", "create_subprocess_exec"))
+        return f"{text} {_UNKNOWN_WORD}" if text is not None and lists else text
 
     def _read_text(self, node: ast.AST) -> str | None:
         """Return the text of a literal, of a name for one, or of an f-string with its gaps."""
@@ -421,8 +428,3 @@ def _has_entry(module: str) -> bool:
         name.startswith(f"{module}.")
         for name in (*CHANGING_FUNCTIONS, *STARTING_FUNCTIONS, *OPAQUE_FUNCTIONS)
     )
-
-
-def _is_dump_to_file(node: ast.Call, dotted: str) -> bool:
-    """`json.dump(x, file)`: the file is judged where it is opened."""
-    return dotted in {"json.dump", "yaml.dump", "yaml.safe_dump", "toml.dump"} and bool(node.args)

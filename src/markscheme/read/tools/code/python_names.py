@@ -94,10 +94,6 @@ CHANGING_METHODS = split_words(
     "terminate_instances stop_instances run_instances urlretrieve tofile writelines makedirs "
     "removedirs save_pretrained push_to_hub"
 )
-# Methods that change something only with such arguments as `judge_method` looks at.
-CHECKED_METHODS = split_words(
-    "open write replace rename execute save request post put patch delete"
-)
 # Methods that read, compute, or change objects in memory only.
 PLAIN_METHODS = split_words(
     "read readline readlines readable seek tell close flush fileno isatty getvalue decode encode "

@@ -195,8 +195,8 @@ RUBY = LanguageRules(
 PERL = LanguageRules(
     name="Perl",
     quotes=_compile(
-        _BACKQUOTED
-        + r"|\bqq?\{[^}]*\}|\bqq?\([^)]*\)|\bqw\s*[(\[{/][^)\]}/]*[)\]}/])|(?P<comment>(?<!\$)\#[^\n]*)"
+        _BACKQUOTED + r"|\bqq?\{[^}]*\}|\bqq?\([^)]*\)|\bqw\s*[(\[{/][^)\]}/]*[)\]}/])"
+        r"|(?P<comment>(?<!\$)\#[^\n]*)"
         r"|(?P<regex>(?<![\w)}\]])(?:m\s*)?/(?:[^/\\\n]|\\.)*/[a-z]*"
         r"|\b(?:s|tr|y)(?P<d>[/|!#,~@%])(?:(?!(?P=d))[^\\]|\\.)*(?P=d)(?:(?!(?P=d))[^\\]"
         r"|\\.)*(?P=d)"
@@ -420,8 +420,7 @@ def _add_backquoted_commands(rules: LanguageRules, source: str, found: Findings)
 
 
 def _judge_modules(rules: LanguageRules, plain: str, texts: list[str], found: Findings) -> None:
-    """Name the modules that are not known; what they do when they are loaded is not known "
-    "either."""
+    """Name the modules that are not known, as what they do when loaded is not known."""
     if rules.modules is None:
         return
     for groups in rules.modules.findall(plain)[:100]:

@@ -1,4 +1,4 @@
-"""Judge SQL, and the commands of database clients (`\\copy`, `.import`, `db.users.drop()`)."""
+r"""Judge SQL, and the commands of database clients (`\copy`, `.import`, `db.users.drop()`)."""
 
 from __future__ import annotations
 
@@ -69,8 +69,7 @@ _MAX_STATEMENTS = 2000
 
 
 def judge_sql(text: str) -> Findings:
-    """Return what SQL statements and client commands do; reading words are the only harmless "
-    "ones."""
+    """Return what SQL and client commands do; only statements known to read are harmless."""
     found = Findings()
     rest: list[str] = []
     for line in text.split("\n"):

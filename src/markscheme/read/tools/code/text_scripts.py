@@ -154,16 +154,11 @@ _ED_WRITE = re.compile(
     r"|norm.*ZZ|call\s+writefile)\b.*$|^\s*:?(?:w|wq|x|wqa|xa|wa)!?(\s|$)|\|\s*(?:w|wq|x|up)\b|ZZ",
     re.MULTILINE,
 )
-_ED_HARMLESS = re.compile(
-    r"\s*:?(?:[\d,.$%;+-]*\s*(?:p|n|l|=|q|Q|q!|qa|qa!|qall|qall!|quit|g/[^/]*/p|/[^/]*/p?"
-    r"|version|ls"
-    r"|set\s.*|echo\s.*|h|H|P)?)\s*"
-)
+_ED_CODE = re.compile(r"\s*:?(lua|py|python3?|call|source|so|exe|execute|norm)\b")
 
 
 def judge_editor(script: str) -> Findings:
-    """Return whether a script of `ed`, `ex` or `vim` writes; only printing commands are "
-    "harmless."""
+    """Return whether a script of `ed`, `ex` or `vim` writes a file."""
     found = Findings()
     if _ED_WRITE.search(script) is not None:
         found.changes.append(shorten_code(script))
@@ -172,8 +167,7 @@ def judge_editor(script: str) -> Findings:
         shell = re.match(r"\s*:?!(?P<command>.*)", line)
         if shell is not None:
             found.scripts.append(shell["command"])
-        elif _ED_HARMLESS.fullmatch(line) is None:
+        elif _ED_CODE.match(line) is not None:
             # Other commands edit the text in the buffer; only a write changes the file.
-            if re.match(r"\s*:?(lua|py|python3?|call|source|so|exe|execute|norm)\b", line):
-                found.doubts.append(f"a command of an editor: {shorten_code(line)}")
+            found.doubts.append(f"a command of an editor: {shorten_code(line)}")
     return found

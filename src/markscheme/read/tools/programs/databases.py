@@ -64,7 +64,8 @@ RULES = (
     ),
     ProgramRule(
         programs="liquibase",
-        changes="update* rollback* drop* tag changelog-sync* clear-checksums release-locks generate*",
+        changes="update* rollback* drop* tag changelog-sync* clear-checksums release-locks"
+        " generate*",
         reads="status history validate diff *-sql",
     ),
     ProgramRule(

@@ -26,7 +26,7 @@ RULES = (
     ),
     ProgramRule(
         programs="ctr crictl",
-        changes=""" 
+        changes="""
             */rm */remove */delete */create */run */start */stop */kill */pull */push */import
             */tag */prune rm rmi rmp run create start stop pull update */label
         """,

@@ -60,7 +60,8 @@ RULES = (
     ),
     ProgramRule(
         programs="deno",
-        changes="install add remove upgrade uninstall init cache compile publish vendor clean deploy",
+        changes="install add remove upgrade uninstall init cache compile publish vendor clean"
+        " deploy",
         reads="info lint check doc types coverage test bench outdated",
         changing=r"--fix",
     ),
@@ -280,7 +281,8 @@ RULES = (
     ),
     ProgramRule(
         programs="flutter dart",
-        changes="pub/* create clean upgrade downgrade format fix config channel install build_runner",
+        changes="pub/* create clean upgrade downgrade format fix config channel install"
+        " build_runner",
         reads="analyze doctor devices pub/deps pub/outdated emulators info",
         reading=r"--output=none|--set-exit-if-changed|--dry-run|-n",
     ),

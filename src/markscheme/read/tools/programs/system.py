@@ -54,7 +54,8 @@ RULES = (
     ProgramRule(programs="mount", changes="*/*", reading=r"-l", changing=r"-a|--all|-o|--bind"),
     ProgramRule(
         programs="hostnamectl timedatectl localectl loginctl machinectl hostname",
-        changes="set-* terminate-* kill-* enable-* disable-* lock-* start stop poweroff reboot import-*",
+        changes="set-* terminate-* kill-* enable-* disable-* lock-* start stop poweroff"
+        " reboot import-*",
         reads="* status list-* show* list session-status",
     ),
     ProgramRule(programs="date", reads="*", changing=r"-s|--set"),
