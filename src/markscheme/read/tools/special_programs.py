@@ -12,7 +12,7 @@ import shlex
 from collections.abc import Callable, Iterable, Sequence
 
 from markscheme.read.json_fields import split_words
-from markscheme.read.tools.code.text_scripts import judge_awk, judge_editor, judge_sed
+from markscheme.read.tools.code import judge_awk, judge_editor, judge_sed
 from markscheme.read.tools.findings import Findings, shorten_code
 from markscheme.read.tools.interpreters import read_printed_text
 from markscheme.read.tools.programs import (

@@ -11,9 +11,10 @@ import re
 from markscheme.read.tools.code.python_code import judge_notebook_cell, judge_python
 from markscheme.read.tools.code.script_code import LANGUAGES, judge_script_code
 from markscheme.read.tools.code.sql import judge_mongo, judge_sql
+from markscheme.read.tools.code.text_scripts import judge_awk, judge_editor, judge_sed
 from markscheme.read.tools.findings import Findings, shorten_code
 
-__all__ = ["judge_code", "judge_sql"]
+__all__ = ["judge_awk", "judge_code", "judge_editor", "judge_sed"]
 
 # Code in a language that is not read: only printing what is written there is harmless.
 _LITERAL = (

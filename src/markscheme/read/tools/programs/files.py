@@ -73,7 +73,6 @@ RULES = (
     ProgramRule(
         programs="""
             strip objcopy ranlib codesign install_name_tool svgo optipng pngcrush jpegoptim mogrify
-            exiftool
         """,
         changes="*",
     ),
@@ -93,5 +92,16 @@ RULES = (
         programs="yt-dlp youtube-dl gallery-dl httrack",
         changes="*",
         reading=r"-F|-j|-J|-s|-g|--list-\w+|--dump-\w+|--simulate|--get-\w+",
+    ),
+    ProgramRule(
+        programs="exiftool",
+        reads="*",
+        changing=r"-[\w:]+[-+<^]?=.*|-overwrite_original\w*|-tagsfromfile|-o|-w",
+    ),
+    ProgramRule(
+        programs="jar",
+        reads="*",
+        reading=r"-?t[a-z]*|--list|--describe-module|-d",
+        changing=r"-?[cxui][a-zA-Z0-9]*|--(create|extract|update|generate-index)",
     ),
 )

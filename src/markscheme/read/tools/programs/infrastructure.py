@@ -136,7 +136,7 @@ RULES = (
     tccli civo exo vultr-cli upctl sentry-cli stripe twilio shopify sf sfdx cf rosa minikube kind
     k3d kops talosctl tkn circleci buildkite-agent jira linear slack doppler infisical op bw lpass
     databricks snow astro prefect dagster airflow kaggle huggingface-cli hf wandb mlflow dvc lakectl
-    confluent kafka-topics kafka-topics.sh rabbitmqadmin rabbitmqctl mc gsutil s3cmd s5cmd b2 azcopy
+    confluent  rabbitmqadmin mc gsutil s3cmd s5cmd b2 azcopy
     multipass lxc incus virsh vboxmanage VBoxManage prlctl limactl colima orb networksetup nmcli
     gsettings dconf xfconf-query tailscale cloudflared ngrok neonctl neon pscale turso atlas
     mongocli auth0 okta amplify eas expo ionic cdktf crossplane velero linkerd cilium sops oras
@@ -151,7 +151,8 @@ RULES = (
     activate add adopt allow append apply approve archive assign attach authorize backup bind block
     bootstrap bump cancel clean clear clone close commit configure connect copy cordon cp create
     deactivate delete demote deploy deprovision deregister destroy detach disable disconnect drain
-    drop edit enable evict failover fork generate grant import init insert install invoke invite
+    drop edit enable evict failover fork generate get-credentials grant import init insert
+    install invoke invite
     issue kill launch link lock login logout make map mark merge migrate mk mb mkdir modify mount
     move mv new patch pause pin power-off power-on promote protect provision prune publish purge
     push put rb reassign reboot reconcile recover recreate redeploy redrive refresh register reject
@@ -183,5 +184,17 @@ RULES = (
         """,
         changing="--prod|--prebuilt|--force",
         bare=Effect.CHANGE,
+    ),
+    ProgramRule(
+        programs="rabbitmqctl",
+        changes="*",
+        reads="status list_* cluster_status environment report ping node_health_check help version",
+        valued="-n -p -t",
+    ),
+    ProgramRule(
+        programs="kafka-topics kafka-topics.sh kafka-acls kafka-acls.sh kafka-configs"
+        " kafka-configs.sh kafka-consumer-groups kafka-consumer-groups.sh",
+        reads="*",
+        changing=r"--(create|delete|alter|add|remove|reset-offsets)",
     ),
 )

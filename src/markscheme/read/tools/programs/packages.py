@@ -15,7 +15,7 @@ RULES = (
             cache/rm config/set config/delete config/edit config/fix c/set pkg/set pkg/delete
             pkg/fix shrinkwrap owner/add owner/rm access/set access/grant access/revoke access/*
             token/create token/revoke hook/* team/* org/set org/rm star unstar profile/set
-            profile/enable-2fa stage version/*
+            profile/enable-2fa stage version/* set-script
         """,
         reads="""
             ls list ll la view info show v outdated audit audit/signatures search s find ping whoami

@@ -162,4 +162,17 @@ RULES = (
         changes="add-* delete-* create-* set-* import unlock-keychain",
         reads="find-* list-* show-* dump-*",
     ),
+    ProgramRule(programs="hwclock", reads="*", changing=r"-[wsau]|--(systohc|hctosys|set|adjust)"),
+    ProgramRule(
+        programs="logrotate a2ensite a2dissite a2enmod a2dismod dpkg-divert tzselect run-parts",
+        changes="*",
+        reading=r"-d|--debug|--test|--list",
+    ),
+    ProgramRule(
+        programs="nginx apachectl apache2ctl httpd caddy haproxy",
+        changes="start stop restart graceful graceful-stop reload run adapt",
+        reads="configtest status fullstatus validate version list-modules",
+        reading=r"-[tTvVS]|-h",
+        changing=r"-s|-k",
+    ),
 )
