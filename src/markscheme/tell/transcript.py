@@ -51,7 +51,7 @@ def _build_transcript_record(transcript: Transcript) -> dict[str, Any]:
         "internal": transcript.internal,
         "session": transcript.session,
         "models": transcript.models,
-        "gaps": transcript.all_gaps,
+        "gaps": transcript.gaps,
         "doubts": transcript.doubts,
         "skipped_lines": transcript.skipped_lines,
         "turns": transcript.prompts,
@@ -130,7 +130,7 @@ def _format_timeline_head(transcript: Transcript, file: str) -> Iterator[Timelin
         )
     if transcript.complete:
         yield TimelineLine(translate("complete"), style="green")
-    for gap in transcript.all_gaps:
+    for gap in transcript.gaps:
         yield TimelineLine(translate("incomplete: {gap}", gap=gap), style="magenta")
     yield TimelineLine()
 
@@ -198,7 +198,7 @@ def _format_subagent(transcript: Transcript, indent: str) -> Iterator[TimelineLi
     role = translate("client's own") if transcript.internal else translate("sub-agent")
     yield TimelineLine(_to_printable_line(f"{inner}{role} {transcript.agent}{kind}"), style="cyan")
     yield from _format_events(transcript, inner)
-    gaps = [translate("incomplete: {gap}", gap=gap) for gap in transcript.all_gaps]
+    gaps = [translate("incomplete: {gap}", gap=gap) for gap in transcript.gaps]
     for line in (*gaps, *_format_agent_totals(transcript)):
         yield TimelineLine(f"{inner}{line}", style="cyan")
 
@@ -248,7 +248,7 @@ def list_activity(transcript: Transcript) -> list[str]:
     What makes the log incomplete comes first, then each dispatch with the beginning of its prompt,
     then the calls; of a long log the first and the last ones.
     """
-    lines = [translate("the log is not complete: {gap}", gap=gap) for gap in transcript.all_gaps]
+    lines = [translate("the log is not complete: {gap}", gap=gap) for gap in transcript.gaps]
     dispatches = list(_list_dispatch_lines(transcript))
     lines += [
         translate_plural("{n} dispatch", "{n} dispatches", len(transcript.dispatches)),
@@ -287,7 +287,7 @@ def _list_dispatch_lines(transcript: Transcript) -> Iterator[str]:
         prompt = " ".join(_find_dispatch_prompt(call, inner).split())
         if prompt:
             yield _to_printable_line(f"     “{_shorten(prompt, _PROMPT_LENGTH)}”")
-        for gap in () if inner is None else inner.all_gaps:
+        for gap in () if inner is None else inner.gaps:
             yield f"     {translate('the log is not complete: {gap}', gap=gap)}"
 
 

@@ -101,7 +101,7 @@ class Tokens(Struct, frozen=True, kw_only=True):
 class Transcript(Struct, frozen=True, kw_only=True):
     """One agent's session. `gaps` lists why the log is incomplete; it is empty if it is complete.
 
-    - `unread_code` lists the calls whose command or code cannot be read. They make the log
+    - `unread_code` are the gaps for calls whose command or code cannot be read. They make the log
       incomplete as to what was done; the answer is in it all the same.
     - `agent` is `main`, or the id of a sub-agent of the given `kind`.
     - `internal` marks work that the client did by itself, such as compaction. Its tokens count,
@@ -131,22 +131,17 @@ class Transcript(Struct, frozen=True, kw_only=True):
     @property
     def complete(self) -> bool:
         """Whether the log holds everything up to an answer, and every command can be read."""
-        return not self.all_gaps
-
-    @property
-    def all_gaps(self) -> tuple[str, ...]:
-        """Every reason why the transcript is not complete."""
-        return (*self.gaps, *self.unread_code)
+        return not self.gaps
 
     @property
     def doubts(self) -> tuple[str, ...]:
-        """Why more may have been done than the transcript shows."""
-        return (*self.answer_doubts, *self.unread_code)
+        """The gaps that may hide calls, or what a call did. A call without a result hides none."""
+        return tuple(gap for gap in self.gaps if gap != NO_RESULT)
 
     @property
     def answer_doubts(self) -> tuple[str, ...]:
-        """The gaps that may hide calls or a later answer. A call without a result hides none."""
-        return tuple(gap for gap in self.gaps if gap != NO_RESULT)
+        """The gaps that make it doubtful whether the last text is the answer."""
+        return tuple(gap for gap in self.doubts if gap not in self.unread_code)
 
     @property
     def unseen(self) -> int:

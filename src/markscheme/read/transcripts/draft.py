@@ -194,6 +194,7 @@ class Draft:
             self.add_gap(LOG_TRUNCATED)
         self._add_final_gaps(skipped)
         calls = tuple(self._build_call(index, call) for index, call in enumerate(self.calls))
+        unread_code = tuple(filter(None, map(find_unreadable_code, calls)))
         latency, last_turn_latency = self.latency or self._compute_latencies()
         final_text = "\n".join(self.final_texts)
         return Transcript(
@@ -217,8 +218,8 @@ class Draft:
             last_turn_latency_s=last_turn_latency,
             tokens=self.tokens or sum_tokens(self.usages) or Tokens(),
             subagents=tuple(self.children),
-            gaps=tuple(self.gaps),
-            unread_code=tuple(filter(None, map(find_unreadable_code, calls))),
+            gaps=(*self.gaps, *unread_code),
+            unread_code=unread_code,
             skipped_lines=skipped,
             kind=self.kind,
             internal=self.internal,
