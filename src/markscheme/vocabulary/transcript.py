@@ -34,8 +34,8 @@ class Call(Struct, frozen=True, kw_only=True):
     """One tool call, with as much of its arguments as is needed to classify it.
 
     `index` counts the calls of its agent in the order of the log. `paths` are the files that it
-    names, `command` is its shell command, or the code or SQL that it runs, `arguments` are its other
-    short text arguments.
+    names, `command` is its shell command, or the code or SQL that it runs, `arguments` are its
+    other short text arguments.
     """
 
     name: str
