@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
+import pytest
 import zstandard
 
 from agent_logs import LOGS, list_calls, list_tokens
@@ -105,3 +107,29 @@ def test_codex_exec_has_no_times() -> None:
     assert [mutation.target for mutation in transcript.mutations] == ["files.txt", "/repo/a"]
     assert [dispatch.agent for dispatch in transcript.dispatches] == ["th-2"]
     assert transcript.gaps == ("a call has no result",)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        {"type": "tool.completed", "command": "rm x"},
+        {"type": "item.completed", "item": {"id": "1", "type": "remote_command"}},
+        {"type": "item.completed", "item": {"id": "1"}},
+        {"type": "item.completed"},
+    ],
+)
+def test_codex_exec_doubts_events_and_items_of_unknown_kinds(
+    line: dict[str, object], tmp_path: Path
+) -> None:
+    answer = {"type": "item.completed", "item": {"type": "agent_message", "text": "Done."}}
+    harmless = [
+        {"type": "item.updated", "item": {"id": "t", "type": "todo_list", "items": []}},
+        {"type": "item.completed", "item": {"id": "e", "type": "error", "message": "slow"}},
+        {"type": "error", "message": "again"},
+    ]
+    path = tmp_path / "log.jsonl"
+    lines = [{"type": "thread.started", "thread_id": "t"}, *harmless]
+    path.write_text("\n".join(map(json.dumps, [*lines, answer])), encoding="utf-8")
+    assert read_transcript(path).complete
+    path.write_text("\n".join(map(json.dumps, [*lines, line, answer])), encoding="utf-8")
+    assert read_transcript(path).doubts

@@ -41,14 +41,14 @@ def test_a_check_that_fails_for_both_is_a_prompt_problem(files: Files) -> None:
     failing = {(item, variant): ["S-02"] for item in ITEMS[:4] for variant in ("big", "small")}
     found = observed(files, failing)
     told = "S-02 fails for both variants in 8 of 10: a prompt problem, not a model problem"
-    assert told in found.decision.monitoring
+    assert told in found.decision.warnings
     assert found.structural[1].failed == (4, 4)
 
 
 def test_a_check_that_fails_only_for_the_candidate_is_its_doing(files: Files) -> None:
     found = observed(files, {("TQ-1", "small"): ["S-01"]})
     told = "S-01 fails only for small, in 1 of 5: the same prompt works for big"
-    assert told in found.decision.monitoring
+    assert told in found.decision.warnings
 
 
 def test_measured_numbers_stand_side_by_side_and_unknown_ones_stay_unknown(files: Files) -> None:

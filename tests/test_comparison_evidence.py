@@ -48,7 +48,7 @@ def test_raters_who_disagree_are_told_to_talk(files: Files) -> None:
     assert (agreed["raters"], agreed["units"]) == (["a", "b"], 60)
     assert agreed["percent"] == pytest.approx(40 / 60)
     assert agreed["alpha_ordinal"] < 0.667
-    assert any("go through the anchors" in note for note in found["decision"]["monitoring"])
+    assert any("go through the anchors" in note for note in found["decision"]["warnings"])
     assert "raters agree: alpha" in here(*files.words(files.ratings(lines), "--lang", "en")).out
 
 

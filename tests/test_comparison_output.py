@@ -30,7 +30,7 @@ def test_the_document_has_the_shape_of_the_contract(files: Files) -> None:
     assert first["candidate"] == {"mean": 25 / 6}
     assert first["difference"] == -1 / 3
     assert list(found["decision"])[:3] == ["outcome", "rule", "because"]
-    assert set(found["aggregate"]) == {"overall", "by_mode"}
+    assert set(found["aggregate"]) == {"overall", "by_mode", "follow_up"}
     assert list(found["aggregate"]["by_mode"]) == ["quick", "medium", "thorough"]
 
 

@@ -85,8 +85,8 @@ class BruteForce:
             for condition in row.when:
                 modes = condition.modes or MODES
                 n = len([1 for m, v in words if m in modes and v in condition.verdicts])
-                most = 10**6 if condition.at_most is None else condition.at_most
-                if n < condition.at_least or n > most:
+                least, most = condition.limits
+                if n < least or n > (10**6 if most is None else most):
                     break
             else:
                 held.append(row)
@@ -320,14 +320,14 @@ decision_table:
 
 def test_a_table_is_proved_for_the_queries_of_an_exam_by_their_names(tmp_path: Path) -> None:
     exam = tmp_path / "exam.yaml"
-    modes = ["quick", "medium", "medium", "medium", "thorough"]
+    modes = ["quick", "medium", "medium", "medium", "thorough", "thorough"]
     items = [
         f"  - {{id: Q{n}, prompt: Ask {n}., tags: {{mode: {m}}}}}" for n, m in enumerate(modes)
     ]
     exam.write_text("\n".join(["exam: queries", "items:", *items]))
     messages = [f.message for f in lint(LITERAL, exams=[exam]).findings if f.code == "D007"]
     assert len(messages) == 2
-    assert any("(on the exam's queries): Q4 acceptable, the others superior" in t for t in messages)
+    assert any("(on the exam's queries): all superior" in t for t in messages)
     assert lint("context-agent", exams=[exam]).findings == ()
 
 
@@ -355,7 +355,7 @@ def test_a_table_is_proved_for_the_queries_of_an_exam_by_their_names(tmp_path: P
         ("verdicts: [superior, equivalent, acceptable, degraded] # the best first", "", "missing"),
         ("missing: none", "missing: maybe", "is not allowed"),
         ("match: any", "match: all", "is not allowed"),
-        ("quick: 1,", "quick: 0,", "is below 1"),
+        ("quick: 1,", "quick: 0,", "a number of queries (1 to 1,000)"),
     ],
 )
 def test_what_does_not_fit_together_is_refused_with_its_line(

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from comparisons import GOOD, Files, rows
-from markscheme import DocumentError, compare, lint, load_exam, load_rubric
+from markscheme import DocumentError, lint, load_rubric
 from markscheme.workflows.documents import build_json_schemas
 
 if TYPE_CHECKING:
@@ -103,14 +102,3 @@ def test_anchors_and_questions_are_part_of_the_fingerprint(tmp_path: Path) -> No
 
 def test_the_schema_knows_scales_and_notes() -> None:
     assert {"ScaleModel", "NoteModel"} <= set(build_json_schemas()["rubric"]["$defs"])
-
-
-def test_a_table_that_is_made_for_other_numbers_says_so(tmp_path: Path) -> None:
-    files = Files(tmp_path)
-    files.write("exam.yaml", "\n".join(files.exam.read_text().splitlines()[:-1]) + "\n")
-    rubric = load_rubric("context-agent")
-    lines = [line for line in rows([GOOD] * 5, [GOOD] * 5) if not line.startswith("TQ-5")]
-    exam = load_exam(files.exam, rubric=rubric)
-    ratings = files.ratings(lines)
-    found = compare(rubric, exam, ratings, baseline="big", candidate="small")
-    assert "decides here on 1 quick, 2 medium, 1 thorough" in found.statistics.plain[0]

@@ -77,7 +77,8 @@ class CompareOptions:
     exams: tuple[str, ...]
     baseline: str | None
     candidate: tuple[str, ...]
-    ratings: str | None
+    follow_up: tuple[str, ...]
+    ratings: tuple[str, ...]
     answers: str | None
     logs: str | None
     log_map: str | None
@@ -92,8 +93,8 @@ class CompareOptions:
     @property
     def inputs(self) -> list[str]:
         """The files and runs that are read, which no output may overwrite."""
-        files = (self.rubric, self.ratings, self.answers, self.log_map)
-        named = (*files, *self.exams, *self.runs)
+        files = (self.rubric, self.answers, self.log_map, *self.ratings)
+        named = (*files, *self.exams, *self.follow_up, *self.runs)
         return [name for name in named if name]
 
 
@@ -111,7 +112,18 @@ class CompareOptions:
     metavar="NAME",
     help="The variant that may replace it; may be repeated, then every two are compared.",
 )
-@click.option("--ratings", metavar="FILE", help="People's ratings: a .csv, .xlsx or .jsonl file.")
+@click.option(
+    "--follow-up",
+    multiple=True,
+    metavar="FILE|NAME",
+    help="An exam of further queries, which decide after a conditional decision; several merge.",
+)
+@click.option(
+    "--ratings",
+    multiple=True,
+    metavar="FILE",
+    help="People's ratings: a .csv, .xlsx or .jsonl file; may be repeated.",
+)
 @click.option(
     "--answers",
     "-a",
@@ -231,6 +243,8 @@ def _check_compare_options(asked: CompareOptions, *, plan: bool) -> None:
         raise UsageError("--noise goes with --plan")
     if asked.seed is not None and (plan or asked.runs):
         raise UsageError("--seed goes with ratings")
+    if asked.follow_up and not asked.ratings:
+        raise UsageError("--follow-up goes with ratings")
     if asked.cluster and not asked.runs:
         raise UsageError("--cluster goes with runs")
 
@@ -256,13 +270,14 @@ def _load_rating_inputs(asked: CompareOptions) -> dict[str, Any]:
         "--ratings": asked.ratings,
     }
     missing = [option for option, value in needed.items() if not value]
-    if missing or asked.rubric is None or asked.ratings is None:
+    if missing or asked.rubric is None:
         raise UsageError(f"name two runs, or compare by ratings; missing: {', '.join(missing)}")
     rubric = load_rubric(asked.rubric)
     return {
         "rubric": rubric,
         "exam": load_exam(*asked.exams, rubric=rubric),
         "ratings": asked.ratings,
+        "follow_up": load_exam(*asked.follow_up, rubric=rubric) if asked.follow_up else None,
         "baseline": asked.baseline or "",
         "answers": asked.answers,
         "logs": asked.logs,
@@ -320,7 +335,7 @@ def _find_noise(asked: CompareOptions) -> tuple[float | None, Any, str, float | 
         if pairs[0].single is not None:
             return pairs[0].single.noise, statistics.margin, source, pairs[0].single.within
         return statistics.paired.sd, statistics.margin, source, None
-    if asked.ratings is None:
+    if not asked.ratings:
         raise UsageError("--plan needs the noise: --noise N, earlier ratings, or two runs")
     statistics = compare(**_load_rating_inputs(asked), candidate=asked.candidate[0]).statistics
     return statistics.paired.sd, statistics.margin, sentence("seen in earlier ratings"), None

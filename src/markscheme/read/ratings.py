@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -58,38 +58,55 @@ _GAP_HINT = "rate it, or allow gaps, which leave the query without a verdict"
 class RatingScope:
     """What ratings may be about: the scales and notes of a rubric, the items, the variants.
 
-    With `allow_gaps`, ratings may be missing; the queries they belong to then have no verdict.
+    With `allow_gaps`, ratings may be missing; the queries they belong to then have no verdict. Of
+    `follow_ups` a variant may lack all ratings: they are run for the variants that need them.
     """
 
     rubric: Rubric
     exam: Exam
     variants: tuple[str, ...]
     allow_gaps: bool = False
+    follow_ups: Collection[str] = ()
 
 
-def read_ratings(
-    source: str | Path | Iterable[Rating | Mapping[str, Any]], scope: RatingScope
-) -> tuple[Rating, ...]:
-    """Return the ratings of a file or of rows, sorted by item, variant, rater and axis.
+RatingSource = str | Path | Iterable[str | Path | Rating | Mapping[str, Any]]
+"""Ratings to read: a file, several files, or rows."""
+
+
+def read_ratings(source: RatingSource, scope: RatingScope) -> tuple[Rating, ...]:
+    """Return the ratings of files or of rows, sorted by item, variant, rater and axis.
 
     Raises:
         InputError: with every row and cell that is wrong or missing.
     """
-    table = (
-        _read_rating_rows(source, scope.rubric)
-        if isinstance(source, str | Path)
-        else _wrap_rating_rows(source)
-    )
-    checker = _RatingChecker(scope=scope, table=table)
-    for row in table.rows:
-        checker.check_row(row)
-    if not table.rows and not table.problems:
+    tables = list(_read_tables(source, scope.rubric))
+    checker = _RatingChecker(scope=scope, table=tables[-1])
+    empty = [table for table in tables if not table.rows and not table.problems]
+    for table in tables:
+        checker.table = table
+        for row in table.rows:
+            checker.check_row(row)
+    for table in empty:
         table.add_problem(table.last_line, "", "holds no rating")
-    elif not scope.allow_gaps:
+    if not empty and not scope.allow_gaps:
         checker.report_gaps()
-    if table.problems:
-        raise InputError(table.problems)
+    problems = [problem for table in tables for problem in table.problems]
+    if problems:
+        raise InputError(problems)
     return tuple(sorted(checker.ratings.values(), key=checker.get_sort_key))
+
+
+def _read_tables(source: RatingSource, rubric: Rubric) -> Iterator[RatingRows]:
+    if isinstance(source, str | Path):
+        yield _read_rating_rows(source, rubric)
+        return
+    entries = list(source)
+    files = [entry for entry in entries if isinstance(entry, str | Path)]
+    rows = [entry for entry in entries if not isinstance(entry, str | Path)]
+    for file in files:
+        yield _read_rating_rows(file, rubric)
+    if rows or not files:
+        yield _wrap_rating_rows(rows)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -318,13 +335,15 @@ class _RatingChecker:
     """Checks rows one by one: keeps the ratings that are right, adds problems for the others.
 
     `lines` holds the line of every rating met, also of wrong ones, so that a wrong rating is not
-    reported as missing too.
+    reported as missing too; `tables` holds the file that it is in. `table` is the file being
+    checked.
     """
 
     scope: RatingScope
     table: RatingRows
     ratings: dict[tuple[str, str, str, str], Rating] = field(default_factory=dict)
     lines: dict[tuple[str, str, str, str], int] = field(default_factory=dict)
+    tables: dict[tuple[str, str, str, str], RatingRows] = field(default_factory=dict)
     items: dict[str, int] = field(init=False)
     scales: dict[str, ScaleAxis] = field(init=False)
     notes: set[str] = field(init=False)
@@ -354,9 +373,11 @@ class _RatingChecker:
         order, at = self._check_order(row), self._check_time(row)
         key = (item, variant, rater, axis)
         first = self.lines.setdefault(key, row.line)
-        if first != row.line and all(key):
+        other = self.tables.setdefault(key, self.table)
+        if (first, other) != (row.line, self.table) and all(key):
             rated = f"{format_value(axis)} of {format_value(item)}, {format_value(variant)}"
-            message = f"{rated} was rated by {format_value(rater)} on line {first} already"
+            where = f"line {first}" if other is self.table else f"line {first} of {other.file}"
+            message = f"{rated} was rated by {format_value(rater)} on {where} already"
             self.table.add_problem(row.line, "axis", f"{message}; once is allowed")
         if len(self.table.problems) > before:
             self.table.rename_fields(before, row.headers)
@@ -458,9 +479,11 @@ class _RatingChecker:
                 message = f"no row rates the variant {format_value(variant)}; {_GAP_HINT}"
                 self.table.add_problem(self.table.last_line, "variant", message)
         raters = sorted({rater for _, _, rater, _ in self.lines if rater})
+        answers = {(item, variant) for item, variant, _, _ in self.lines}
         for item in self.scope.exam.items:
             for variant in (variant for variant in variants if variant in rated):
-                for rater in raters:
+                not_run = item.id in self.scope.follow_ups and (item.id, variant) not in answers
+                for rater in () if not_run else raters:
                     self._report_missing_axes(item.id, variant, rater)
 
     def _report_missing_axes(self, item: str, variant: str, rater: str) -> None:
@@ -469,11 +492,12 @@ class _RatingChecker:
         missing = [axis for axis in self.scales if axis not in there]
         if missing:
             line = max(there.values(), default=self.table.last_line)
+            table = next((self.tables[keys[axis]] for axis in there), self.table)
             axes = ", ".join(missing) if there else "no axis at all"
             what = "lacks" if there else "rates"
             answer = f"{format_value(item)}, {format_value(variant)}"
             message = f"{format_value(rater)} {what} {axes} for {answer}; {_GAP_HINT}"
-            self.table.add_problem(line, "score", message)
+            table.add_problem(line, "score", message)
 
 
 def _is_empty(value: Any) -> bool:

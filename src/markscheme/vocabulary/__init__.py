@@ -16,9 +16,12 @@ from markscheme.vocabulary.decision import (
     Bounds,
     CountCondition,
     DecisionOutcome,
+    DecisionRequirements,
     DecisionRow,
     DecisionTable,
+    FollowUp,
     HitPolicy,
+    QueryShare,
     RatingScale,
     VerdictRule,
     VerdictRules,
@@ -39,7 +42,7 @@ from markscheme.vocabulary.errors import (
     UsageError,
     format_value,
 )
-from markscheme.vocabulary.exam import Exam, Item, SourceLocation
+from markscheme.vocabulary.exam import ROUND_TAG, Exam, Item, SourceLocation, is_follow_up
 from markscheme.vocabulary.frozen import FrozenDict
 from markscheme.vocabulary.gate import (
     Allowance,
@@ -110,6 +113,7 @@ __all__ = [
     "MAIN_AGENT",
     "MESSAGE_COLUMN",
     "NO_RESULT",
+    "ROUND_TAG",
     "ZERO",
     "Allowance",
     "Answer",
@@ -125,6 +129,7 @@ __all__ = [
     "Cell",
     "CountCondition",
     "DecisionOutcome",
+    "DecisionRequirements",
     "DecisionRow",
     "DecisionTable",
     "Dispatch",
@@ -132,6 +137,7 @@ __all__ = [
     "ErrorCollector",
     "Evidence",
     "Exam",
+    "FollowUp",
     "FrozenDict",
     "Gate",
     "HitPolicy",
@@ -147,6 +153,7 @@ __all__ = [
     "Outcome",
     "Problem",
     "Prompt",
+    "QueryShare",
     "Rating",
     "RatingScale",
     "Reading",
@@ -185,6 +192,7 @@ __all__ = [
     "format_signed",
     "format_signed_amount",
     "format_value",
+    "is_follow_up",
     "join_messages",
     "list_pairs",
     "resolve_matches",

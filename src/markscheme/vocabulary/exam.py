@@ -43,6 +43,19 @@ class Item:
     place: SourceLocation | None = field(default=None, compare=False)
 
 
+ROUND_TAG = "round"
+"""The tag that says to which round of a comparison a query belongs: 1, the main round, or 2."""
+
+
+def is_follow_up(item: Item) -> bool:
+    """Return whether an item is a follow-up query of a comparison, not one of the main round.
+
+    >>> is_follow_up(Item(id="q", prompt="?", tags={"round": "2"}))
+    True
+    """
+    return str(item.tags.get(ROUND_TAG)) == "2"
+
+
 class Exam(Struct, frozen=True, kw_only=True):
     """Items with unique ids. Several exam documents merge into one exam with several names."""
 

@@ -11,7 +11,7 @@ from typing import ClassVar, Protocol, runtime_checkable
 from msgspec import Struct
 
 from markscheme.vocabulary.cell import Cell, Response
-from markscheme.vocabulary.decision import DecisionTable, VerdictRules
+from markscheme.vocabulary.decision import DecisionRequirements, DecisionTable, VerdictRules
 from markscheme.vocabulary.exam import Item
 from markscheme.vocabulary.frozen import FrozenDict
 from markscheme.vocabulary.gate import Gate
@@ -70,7 +70,7 @@ class Rubric:
     """Axes whose weights sum to exactly 1, and the gates on the score they add up to.
 
     For comparisons a rubric may also have scales that people rate, notes, verdict rules and a
-    decision table. Such a rubric may have no scored axes at all.
+    decision table, and requirements on the decision. Such a rubric may have no scored axes at all.
 
     An item passes if its mean over its attempts is at least `pass_mark`. Like the gates, the pass
     mark changes no score. `source` is the text that the rubric was read from.
@@ -86,6 +86,7 @@ class Rubric:
     source: str = field(default="", compare=False, repr=False)
     verdict_rules: VerdictRules | None = None
     decision_table: DecisionTable | None = None
+    requirements: DecisionRequirements | None = None
     scales: tuple[ScaleAxis, ...] = ()
     notes: tuple[NoteAxis, ...] = ()
 

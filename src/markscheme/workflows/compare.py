@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from markscheme.read.nfc import to_nfc
-from markscheme.read.ratings import RatingScope, read_ratings
+from markscheme.read.ratings import RatingScope, RatingSource, read_ratings
 from markscheme.vocabulary import (
     Allowance,
     AnswersError,
@@ -23,9 +23,9 @@ from markscheme.vocabulary import (
     Exam,
     FrozenDict,
     Problem,
-    Rating,
     Rubric,
     UsageError,
+    is_follow_up,
     restore_row_messages,
     sentence,
 )
@@ -62,10 +62,11 @@ if TYPE_CHECKING:
 def compare(  # noqa: PLR0913 - one parameter per option of the command
     rubric: Rubric | str | Path,
     exam: Exam | str | Path,
-    ratings: str | Path | Iterable[Rating | Mapping[str, Any]],
+    ratings: RatingSource,
     *,
     baseline: str,
     candidate: str,
+    follow_up: Exam | str | Path | None = None,
     answers: Answers | None = None,
     logs: str | Path | None = None,
     log_map: str | Path | None = None,
@@ -76,7 +77,9 @@ def compare(  # noqa: PLR0913 - one parameter per option of the command
 ) -> Comparison:
     """Compare a candidate with a baseline by ratings: verdicts, decision, statistics.
 
-    `ratings` are a file (CSV or JSON lines) or rows. `answers` are marked by the axes of the rubric
+    `ratings` are a file (CSV or JSON lines), several files, or rows. `follow_up` is an exam whose
+    queries decide after a conditional decision, as those with the tag `round: 2` do. `answers` are
+    marked by the axes of the rubric
     and shown beside the verdicts; the variant of an answer is its subject. Session `logs` are
     marked the same way, with what was measured in them; one that cannot be used is listed with its
     reason, and the checks of an answer without a log abstain. `observed` adds others. Which
@@ -92,11 +95,17 @@ def compare(  # noqa: PLR0913 - one parameter per option of the command
     from markscheme.read.recordings import read_recorded_order
     from markscheme.read.session_logs import read_logs
 
-    rubric, exam = _load_documents(rubric, exam)
+    rubric, exam = _load_documents(rubric, exam, follow_up)
     rules = ComparisonRules(
         rubric=rubric, exam=exam, baseline=to_nfc(baseline), candidate=to_nfc(candidate)
     )
-    scope = RatingScope(rubric=rubric, exam=exam, variants=rules.variants, allow_gaps=allow_gaps)
+    scope = RatingScope(
+        rubric=rubric,
+        exam=exam,
+        variants=rules.variants,
+        allow_gaps=allow_gaps,
+        follow_ups=rules.follow_ups,
+    )
     known_ratings = read_ratings(ratings, scope)
     if not rubric.axes and (answers is not None or logs is not None):
         raise UsageError(f"the rubric `{rubric.name}` marks nothing; leave the answers out")
@@ -123,30 +132,48 @@ def compare(  # noqa: PLR0913 - one parameter per option of the command
     return replace(comparison, unused_logs=unused, allowed_gaps=gaps if allow_gaps else None)
 
 
-def _load_documents(rubric: Rubric | str | Path, exam: Exam | str | Path) -> tuple[Rubric, Exam]:
+def _load_documents(
+    rubric: Rubric | str | Path,
+    exam: Exam | str | Path,
+    follow_up: Exam | str | Path | None = None,
+) -> tuple[Rubric, Exam]:
+    from markscheme.read.documents import add_follow_up
+
     rubric = rubric if isinstance(rubric, Rubric) else load_rubric(rubric)
-    return rubric, exam if isinstance(exam, Exam) else load_exam(exam, rubric=rubric)
+    exam = exam if isinstance(exam, Exam) else load_exam(exam, rubric=rubric)
+    if follow_up is None:
+        return rubric, exam
+    if not isinstance(follow_up, Exam):
+        follow_up = load_exam(follow_up, rubric=rubric)
+    return rubric, add_follow_up(exam, follow_up)
 
 
 def compare_variants(
     rubric: Rubric | str | Path,
     exam: Exam | str | Path,
-    ratings: str | Path | Iterable[Rating | Mapping[str, Any]],
+    ratings: RatingSource,
     *,
     baseline: str,
     candidates: Sequence[str],
+    follow_up: Exam | str | Path | None = None,
     **more: Any,
 ) -> VariantsComparison:
     """Compare every two of several variants; `more` is passed on to `compare`.
 
-    A rater of a query must rate all of them.
+    A rater of a query must rate all of them; of a query of the follow-up, those that were run.
     """
-    rubric, exam = _load_documents(rubric, exam)
+    rubric, exam = _load_documents(rubric, exam, follow_up)
     variants = tuple(map(to_nfc, (baseline, *candidates)))
     if len(set(variants)) < len(variants):
         raise UsageError("a variant is named twice; each can be compared once")
     allow_gaps = bool(more.get("allow_gaps"))
-    scope = RatingScope(rubric=rubric, exam=exam, variants=variants, allow_gaps=allow_gaps)
+    scope = RatingScope(
+        rubric=rubric,
+        exam=exam,
+        variants=variants,
+        allow_gaps=allow_gaps,
+        follow_ups=frozenset(item.id for item in exam.items if is_follow_up(item)),
+    )
     known_ratings = read_ratings(ratings, scope)
     comparisons = [
         compare(

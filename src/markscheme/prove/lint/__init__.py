@@ -10,7 +10,7 @@ prints: `tell` shows a `LintReport`.
 from markscheme.prove.lint.engine import LintRegistry
 from markscheme.prove.lint.files import lint_sources
 from markscheme.prove.lint.findings import CODES, LintFinding, LintReport, Severity
-from markscheme.prove.lint.table_proof import prove_table
+from markscheme.prove.lint.table_proof import prove_all_sizes, prove_follow_up, prove_table
 from markscheme.prove.lint.verdict_proof import prove_scale
 
 __all__ = [
@@ -20,6 +20,8 @@ __all__ = [
     "LintReport",
     "Severity",
     "lint_sources",
+    "prove_all_sizes",
+    "prove_follow_up",
     "prove_scale",
     "prove_table",
 ]

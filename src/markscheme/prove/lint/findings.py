@@ -318,4 +318,30 @@ CODES: Mapping[str, LintCode] = {
         "queries of a mode that the table does not know",
         "name the mode under `queries`, and in the rows that are about it",
     ),
+    "D016": LintCode(
+        "warning",
+        "a conditional decision that nothing finishes",
+        "add `follow_up`: how many further queries decide, and how",
+    ),
+    "D017": LintCode(
+        "error",
+        "further queries without one decision",
+        "add a row to `follow_up`, or make its conditions exclude each other",
+    ),
+    "D018": LintCode(
+        "error",
+        "a better verdict leads to a worse final decision",
+        "mend the rows of `follow_up`, so that none of them decides better than a better first "
+        "round",
+    ),
+    "D019": LintCode(
+        "error",
+        "a part of the follow-up that never decides",
+        "drop it, or mend its conditions or `in_modes_of`",
+    ),
+    "D020": LintCode(
+        "warning",
+        "an exam with fewer queries than the table decides on",
+        "add queries, or state a range under `queries` that includes this exam",
+    ),
 }

@@ -1,29 +1,36 @@
-"""Read the verdict rules and the decision table of a rubric, which comparisons use."""
+"""Read the parts of a rubric that comparisons use: verdict rules, decision table, requirements."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
-from markscheme.read.documents.models import Name, Number, Text
+from markscheme.read.documents.models import NO_ENTRIES, Name, Number, Text, is_rated
 from markscheme.read.documents.validation import (
+    UNSET,
     Constraints,
+    Converter,
     Model,
     ProblemCollector,
     alias_key,
     describe_unknown_word,
+    iterate_mappings,
 )
 from markscheme.read.documents.yaml import FieldPath, YamlMapping
 from markscheme.vocabulary import (
     Bounds,
     CountCondition,
     DecisionOutcome,
+    DecisionRequirements,
     DecisionRow,
     DecisionTable,
+    FollowUp,
     FrozenDict,
     HitPolicy,
+    QueryShare,
     RatingScale,
     VerdictRule,
     VerdictRules,
@@ -37,7 +44,57 @@ _MAX_AVERAGES = 300
 VerdictNames = Annotated[list[Name], Constraints(shortest=2, longest=20)]
 HitPolicyName = Literal["first", "any"]
 OutcomeName = Literal["go", "go-with-monitoring", "conditional", "no-go"]
+FinalOutcomeName = Literal["go", "go-with-monitoring", "no-go"]
 QueryCount = Annotated[int, Constraints(at_least=0, at_most=10_000)]
+_MAX_COUNT, _MAX_QUERIES = 10_000, 1000
+_PERCENT = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,6})?)%")
+
+
+def _parse_count_bound(value: Any) -> int | Fraction | None:
+    """Return a count, or the fraction that a percentage stands for; `None` for anything else."""
+    if isinstance(value, str) and (match := _PERCENT.fullmatch(value)):
+        share = Fraction(match[1]) / 100
+        return share if share <= 1 else None
+    is_count = type(value) is int and 0 <= value <= _MAX_COUNT
+    return value if is_count else None
+
+
+def _parse_query_range(value: Any) -> tuple[int, int | None] | None:
+    """Return the smallest and the largest number of queries; `None` if they are not right."""
+    if isinstance(value, Mapping) and set(value) <= {"at_least", "at_most"} and "at_least" in value:
+        least, most = value["at_least"], value.get("at_most")
+    else:
+        least = most = value
+    stated = [least] if most is None else [least, most]
+    if not all(type(n) is int and 0 <= n <= _MAX_QUERIES for n in stated) or stated[-1] < 1:
+        return None
+    return None if most is not None and most < least else (least, most)
+
+
+_COUNT_SCHEMA = {
+    "anyOf": [
+        {"type": "integer", "minimum": 0, "maximum": _MAX_COUNT},
+        {"type": "string", "pattern": f"^{_PERCENT.pattern}$"},
+    ]
+}
+_SIZE_SCHEMA = {"type": "integer", "minimum": 0, "maximum": _MAX_QUERIES}
+_QUERIES_SCHEMA = {
+    "anyOf": [
+        _SIZE_SCHEMA | {"minimum": 1},
+        {
+            "type": "object",
+            "properties": {"at_least": _SIZE_SCHEMA, "at_most": _SIZE_SCHEMA},
+            "required": ["at_least"],
+            "additionalProperties": False,
+        },
+    ]
+}
+CountBound = Annotated[
+    Any, Converter(_parse_count_bound, "count_type", FrozenDict.freeze(_COUNT_SCHEMA))
+]
+QueryNumbers = Annotated[
+    Any, Converter(_parse_query_range, "queries_type", FrozenDict.freeze(_QUERIES_SCHEMA))
+]
 ScaleScore = Annotated[int, Constraints(at_least=-1000, at_most=1000)]
 
 
@@ -93,8 +150,10 @@ class CountModel(Model):
 
     count: Annotated[list[Name], Constraints(shortest=1)]
     in_: Annotated[list[Name], Constraints(shortest=1)] | None = alias_key("in", None)
-    at_least: QueryCount | None = None
-    at_most: QueryCount | None = None
+    at_least: CountBound | None = None
+    above: CountBound | None = None
+    at_most: CountBound | None = None
+    below: CountBound | None = None
     exactly: QueryCount | None = None
 
 
@@ -107,17 +166,71 @@ class DecisionRowModel(Model):
     next: Text = ""
 
 
+class FollowUpRowModel(DecisionRowModel):
+    """A final decision after further queries, and when it is taken."""
+
+    outcome: FinalOutcomeName
+
+
+class FollowUpModel(Model):
+    """What decides after `conditional`: so many further queries, and what their verdicts lead to.
+
+    `in_modes_of` names the verdicts whose modes are followed up.
+    """
+
+    at_least: Annotated[int, Constraints(at_least=1, at_most=1000)]
+    in_modes_of: Annotated[list[Name], Constraints(shortest=1)]
+    rows: Annotated[list[FollowUpRowModel], Constraints(shortest=1, longest=_MAX_RULES)]
+
+
 class DecisionTableModel(Model):
     """The decision over all queries."""
 
     match: HitPolicyName = "any"
     outcomes: Annotated[list[OutcomeName], Constraints(shortest=1)] | None = None
     missing: Literal["none"] | OutcomeName = "none"
-    queries: Annotated[
-        dict[Name, Annotated[int, Constraints(at_least=1, at_most=1000)]],
-        Constraints(shortest=1, longest=20),
-    ]
+    queries: Annotated[dict[Name, QueryNumbers], Constraints(shortest=1, longest=20)]
     rows: Annotated[list[DecisionRowModel], Constraints(shortest=1, longest=_MAX_RULES)]
+    follow_up: FollowUpModel | None = None
+
+
+class AgreementModel(Model):
+    """How far raters must agree for a decision: the least ordinal alpha of Krippendorff."""
+
+    alpha: Annotated[Number, Constraints(above=0, at_most=1)]
+
+
+class RequirementsModel(Model):
+    """What must be met beside the table: structural checks, and the agreement of raters."""
+
+    blocking: Annotated[list[Name], Constraints(shortest=1, longest=200)] = NO_ENTRIES
+    agreement: AgreementModel = UNSET
+
+
+def read_requirements(
+    tree: YamlMapping, collector: ProblemCollector
+) -> DecisionRequirements | None:
+    """Return what a decision requires beside the table, if anything; report every problem."""
+    stated = {key: tree[key] for key in RequirementsModel.get_keys() if key in tree}
+    if not stated:
+        return None
+    for key in stated if "decision_table" not in tree else ():
+        collector.add_problem((key,), "is about the decision; the rubric has no `decision_table`")
+    model = collector.validate_node(RequirementsModel, stated)
+    if not isinstance(model, RequirementsModel):
+        return None
+    checks = [
+        str(entry["name"])
+        for _, entry in iterate_mappings(tree.get("axes"))
+        if "name" in entry and not is_rated(entry)
+    ]
+    named = model.blocking
+    for at, name in enumerate(named):
+        for path, message in _find_unknown_word((at,), name, "check", checks):
+            collector.add_problem(("blocking", *path), message)
+    _check_duplicate_words(named, ("blocking",), collector)
+    alpha = None if model.agreement is UNSET else Fraction(model.agreement.alpha)
+    return DecisionRequirements(checks=tuple(named), alpha=alpha)
 
 
 def read_decisions(
@@ -251,22 +364,31 @@ def _build_decision_table(
     outcomes = model.outcomes or list(DecisionOutcome)
     _check_duplicate_words(model.outcomes or (), ("decision_table", "outcomes"), collector)
     problems = list(_find_table_problems(model, outcomes))
-    for index, row in enumerate(model.rows):
-        problems += [
-            (("rows", index, *path), message)
-            for path, message in _find_row_problems(row, model, verdicts)
-        ]
+    problems += _find_all_row_problems(("rows",), model.rows, model, verdicts)
+    if model.follow_up is not None:
+        problems += _find_follow_up_problems(model.follow_up, model, verdicts)
     for path, message in problems:
         collector.add_problem(("decision_table", *path), message)
     if problems:
         return None
+    ranges = {mode: most for mode, (least, most) in model.queries.items() if most != least}
     return DecisionTable(
         verdicts=tuple(verdicts),
-        queries=FrozenDict(model.queries),
+        queries=FrozenDict({mode: least for mode, (least, _) in model.queries.items()}),
         rows=tuple(map(_build_decision_row, model.rows)),
         policy=HitPolicy(model.match),
         outcomes=tuple(outcome for outcome in DecisionOutcome if outcome in outcomes),
         missing=None if model.missing == "none" else DecisionOutcome(model.missing),
+        most_queries=FrozenDict(ranges),
+        follow_up=_build_follow_up(model.follow_up) if model.follow_up else None,
+    )
+
+
+def _build_follow_up(model: FollowUpModel) -> FollowUp:
+    return FollowUp(
+        at_least=model.at_least,
+        in_modes_of=tuple(model.in_modes_of),
+        rows=tuple(map(_build_decision_row, model.rows)),
     )
 
 
@@ -275,8 +397,46 @@ def _find_table_problems(
 ) -> Iterator[tuple[FieldPath, str]]:
     if model.missing != "none":
         yield from _find_unknown_word(("missing",), model.missing, "outcome", [*outcomes, "none"])
-    for index, row in enumerate(model.rows):
-        yield from _find_unknown_word(("rows", index, "outcome"), row.outcome, "outcome", outcomes)
+    follow_up = model.follow_up.rows if model.follow_up else []
+    for path, rows in ((("rows",), model.rows), (("follow_up", "rows"), follow_up)):
+        for index, row in enumerate(rows):
+            place = (*path, index, "outcome")
+            yield from _find_unknown_word(place, row.outcome, "outcome", outcomes)
+
+
+def _find_follow_up_problems(
+    follow_up: FollowUpModel, model: DecisionTableModel, verdicts: Sequence[str]
+) -> Iterator[tuple[FieldPath, str]]:
+    for at, word in enumerate(follow_up.in_modes_of):
+        yield from _find_unknown_word(("follow_up", "in_modes_of", at), word, "verdict", verdicts)
+    rows: FieldPath = ("follow_up", "rows")
+    yield from _find_all_row_problems(rows, follow_up.rows, model, verdicts)
+    names = {row.name for row in model.rows}
+    for index, row in enumerate(follow_up.rows):
+        if row.name in names:
+            yield (*rows, index, "name"), f"{format_value(row.name)} is the name of another row"
+        for place, condition in enumerate(row.when or ()):
+            for key, value in _list_count_bounds(condition):
+                if isinstance(value, Fraction):
+                    path = (*rows, index, "when", place, key)
+                    yield path, "is a share; follow-up queries are few, so give a number"
+
+
+def _list_count_bounds(condition: CountModel) -> list[tuple[str, int | Fraction]]:
+    keys = ("at_least", "above", "at_most", "below", "exactly")
+    stated = ((key, getattr(condition, key)) for key in keys)
+    return [(key, value) for key, value in stated if value is not None]
+
+
+def _find_all_row_problems(
+    place: FieldPath,
+    rows: Sequence[DecisionRowModel],
+    model: DecisionTableModel,
+    verdicts: Sequence[str],
+) -> Iterator[tuple[FieldPath, str]]:
+    for index, row in enumerate(rows):
+        for path, message in _find_row_problems(row, model, verdicts):
+            yield (*place, index, *path), message
 
 
 def _find_row_problems(
@@ -288,11 +448,15 @@ def _find_row_problems(
             yield from _find_unknown_word((*path, "count", place), word, "verdict", verdicts)
         for place, word in enumerate(condition.in_ or ()):
             yield from _find_unknown_word((*path, "in", place), word, "mode", model.queries)
-        open_ended = condition.at_least is None and condition.at_most is None
-        if condition.exactly is None and open_ended:
-            yield path, "has no bound; give it `at_least`, `at_most` or `exactly`"
-        elif condition.exactly is not None and not open_ended:
+        stated = dict(_list_count_bounds(condition))
+        if not stated:
+            bounds = "`at_least` or `above`, `at_most` or `below`, or `exactly`"
+            yield path, f"has no bound; give it {bounds}"
+        elif "exactly" in stated and len(stated) > 1:
             yield (*path, "exactly"), "stands beside another bound; `exactly` is both of them"
+        for inclusive, strict in (("at_least", "above"), ("at_most", "below")):
+            if inclusive in stated and strict in stated:
+                yield (*path, strict), f"stands beside `{inclusive}`; one of the two is enough"
 
 
 def _build_decision_row(model: DecisionRowModel) -> DecisionRow:
@@ -305,10 +469,18 @@ def _build_decision_row(model: DecisionRowModel) -> DecisionRow:
 
 
 def _build_count_condition(model: CountModel) -> CountCondition:
-    exactly = model.exactly
+    least: int | QueryShare = 0
+    most: int | QueryShare | None = None
+    for key, value in _list_count_bounds(model):
+        strict = key in {"above", "below"}
+        if isinstance(value, Fraction):
+            bound: int | QueryShare = QueryShare(fraction=value, strict=strict)
+        else:
+            bound = value + {"above": 1, "below": -1}.get(key, 0)
+        if key in {"at_least", "above", "exactly"}:
+            least = bound
+        if key in {"at_most", "below", "exactly"}:
+            most = bound
     return CountCondition(
-        verdicts=tuple(model.count),
-        modes=tuple(model.in_ or ()),
-        at_least=(model.at_least or 0) if exactly is None else exactly,
-        at_most=model.at_most if exactly is None else exactly,
+        verdicts=tuple(model.count), modes=tuple(model.in_ or ()), at_least=least, at_most=most
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator
 from decimal import Decimal
@@ -23,7 +24,16 @@ from markscheme.read.documents.yaml import (
     find_line,
     read_tree,
 )
-from markscheme.vocabulary import DocumentError, Exam, FrozenDict, Item, Problem, SourceLocation
+from markscheme.vocabulary import (
+    ROUND_TAG,
+    DocumentError,
+    Exam,
+    FrozenDict,
+    Item,
+    Problem,
+    SourceLocation,
+    format_value,
+)
 
 ItemCheck = Callable[[Item], Iterable[Problem]]
 """Returns what is wrong with an item for the axes that will score it."""
@@ -55,6 +65,44 @@ def read_exam(
     return Exam(
         names=tuple(names), items=tuple(items), fingerprint=compute_exam_fingerprint(names, items)
     )
+
+
+def add_follow_up(exam: Exam, follow_up: Exam) -> Exam:
+    """Return an exam with the items of another one as its follow-up: they get the tag `round: 2`.
+
+    Raises:
+        DocumentError: an item is in both, or says that it belongs to another round.
+    """
+    known = {item.id for item in exam.items}
+    problems = [problem for item in follow_up.items for problem in _find_misplaced(item, known)]
+    if problems:
+        raise DocumentError(problems)
+    further = (
+        dataclasses.replace(item, tags=FrozenDict({**item.tags, ROUND_TAG: "2"}))
+        for item in follow_up.items
+    )
+    items, names = (*exam.items, *further), (*exam.names, *follow_up.names)
+    return Exam(names=names, items=items, fingerprint=compute_exam_fingerprint(names, items))
+
+
+def _find_misplaced(item: Item, known: Collection[str]) -> Iterator[Problem]:
+    """Yield why an item cannot be a follow-up to the items that are known already."""
+    place = item.place or SourceLocation("follow-up", 1, item.id, {})
+    stated = str(item.tags.get(ROUND_TAG, "2"))
+    if item.id in known:
+        yield Problem(
+            file=place.file,
+            line=place.get_line("id"),
+            field=f"{place.field}.id",
+            message=f"`{item.id}` is an item of the main round too; each id may occur once",
+        )
+    if stated != "2":
+        yield Problem(
+            file=place.file,
+            line=place.line,
+            field=f"{place.field}.tags.{ROUND_TAG}",
+            message=f"{format_value(stated)} is not the round of a follow-up, which is 2",
+        )
 
 
 def dump_exam(exam: Exam) -> str:

@@ -125,7 +125,9 @@ def _encode_canonical(value: Any) -> str:
         case float():
             return format_plain(Decimal(repr(value)))
         case Struct():
-            return _encode_canonical(structs.asdict(value))
+            left_out = getattr(value, "left_out_if_unset", ())
+            fields = structs.asdict(value).items()
+            return _encode_canonical({k: v for k, v in fields if v or k not in left_out})
         case list() | tuple():
             return f"[{','.join(map(_encode_canonical, value))}]"
         case _:

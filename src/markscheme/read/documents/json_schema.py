@@ -12,7 +12,12 @@ from inspect import cleandoc
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from markscheme.read.documents.decisions import DecisionTableModel, VerdictRulesModel, VerdictsModel
+from markscheme.read.documents.decisions import (
+    DecisionTableModel,
+    RequirementsModel,
+    VerdictRulesModel,
+    VerdictsModel,
+)
 from markscheme.read.documents.gates import GATE_MODELS
 from markscheme.read.documents.models import RATED_MODELS, ExamModel, RubricModel, build_axis_models
 from markscheme.read.documents.validation import UNSET, Constraints, Converter, Model, ModelKey
@@ -46,6 +51,7 @@ def build_rubric_schema(kinds: Mapping[str, type[Axis]], steps: Collection[str])
         schema["properties"][key] = builder.build_type_schema(model)
     verdicts = builder.build_model_schema(VerdictsModel)
     schema["properties"]["verdicts"] = verdicts["properties"]["verdicts"]
+    schema["properties"] |= builder.build_model_schema(RequirementsModel)["properties"]
     schema["anyOf"] = [{"required": [key]} for key in ("axes", *_COMPARISON_MODELS)]
     schema["properties"]["tool_families"] = _build_families_schema()
     schema["properties"]["normalise"] = {"type": "array", "items": {"enum": list(steps)}}

@@ -26,7 +26,7 @@ from typing import (
 from markscheme.read.documents.validation import UNSET, Constraints, Converter, Model, alias_key
 from markscheme.vocabulary import Axis, FrozenDict
 
-COMPARISON_KEYS = ("verdicts", "verdict_rules", "decision_table")
+COMPARISON_KEYS = ("verdicts", "verdict_rules", "decision_table", "blocking", "agreement")
 """The keys of a rubric that only a comparison uses."""
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 
@@ -66,6 +66,8 @@ class RubricModel(Model):
     verdicts: Any = None
     verdict_rules: Any = None
     decision_table: Any = None
+    blocking: Any = None
+    agreement: Any = None
 
 
 class ItemModel(Model):

@@ -47,6 +47,7 @@ from markscheme.read.documents.yaml import (
 from markscheme.vocabulary import (
     Axis,
     AxisSpec,
+    DecisionRequirements,
     DecisionTable,
     DocumentError,
     FrozenDict,
@@ -99,14 +100,17 @@ def parse_rubric_tree(
     scales, notes = _read_rated_axes(tree, collector)
     names = [entry.get("name") for _, entry in _iterate_scored_entries(tree)]
     gates = read_gates(tree, [name for name in names if isinstance(name, str)], collector)
-    rules, table = _read_comparison_rules(tree, collector)
+    rules, table, requirements = _read_comparison_rules(tree, collector)
     _check_scales(scales, rules, collector)
     _check_unique_names(tree.get("axes"), ("axes",), collector)
     _check_unique_names(tree.get("gates"), ("gates",), collector)
     decision_table = tree.get("decision_table")
     if isinstance(decision_table, dict):
-        rows = decision_table.get("rows")
+        rows, further = decision_table.get("rows"), decision_table.get("follow_up")
         _check_unique_names(rows, ("decision_table", "rows"), collector)
+        if isinstance(further, dict):
+            path = ("decision_table", "follow_up", "rows")
+            _check_unique_names(further.get("rows"), path, collector)
     axes = _assign_weights(tree, axes, collector)
     if not {"axes", "verdict_rules", "decision_table"} & tree.keys():
         collector.add_problem(("axes",), "is missing; it is required")
@@ -121,10 +125,11 @@ def parse_rubric_tree(
         pass_mark=head.pass_mark,
         verdict_rules=rules,
         decision_table=table,
+        requirements=requirements,
         scales=scales,
         notes=notes,
         fingerprint=compute_rubric_fingerprint(
-            head.rubric, head.version, axes, (rules, table, *scales, *notes)
+            head.rubric, head.version, axes, (rules, table, *scales, *notes, requirements)
         ),
     )
 
@@ -301,14 +306,14 @@ def _find_anchor_problems(scale: ScaleAxis) -> Iterator[str]:
 
 def _read_comparison_rules(
     tree: YamlMapping, collector: ProblemCollector
-) -> tuple[VerdictRules | None, DecisionTable | None]:
-    """Return the verdict rules and the decision table of a rubric, if it has any."""
+) -> tuple[VerdictRules | None, DecisionTable | None, DecisionRequirements | None]:
+    """Return the verdict rules, decision table and requirements of a rubric, if it has any."""
     if not any(key in tree for key in COMPARISON_KEYS):
-        return None, None
+        return None, None, None
     # Few rubrics have them; the others start faster without this import.
-    from markscheme.read.documents.decisions import read_decisions
+    from markscheme.read.documents.decisions import read_decisions, read_requirements
 
-    return read_decisions(tree, collector)
+    return *read_decisions(tree, collector), read_requirements(tree, collector)
 
 
 def _check_scales(

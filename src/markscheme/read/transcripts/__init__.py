@@ -13,12 +13,16 @@ To add a format:
 5. Add a section to `docs/transcripts.md`, and a sample with expected values to the tests.
 """
 
+from markscheme.read.transcripts.code_mode import NestedCall, ScriptReading, read_script
 from markscheme.read.transcripts.draft import Draft
 from markscheme.read.transcripts.reading import list_format_names, read_log_folder, read_transcripts
 
 __all__ = [
     "Draft",
+    "NestedCall",
+    "ScriptReading",
     "list_format_names",
     "read_log_folder",
+    "read_script",
     "read_transcripts",
 ]

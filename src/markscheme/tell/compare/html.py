@@ -43,13 +43,14 @@ from markscheme.tell.compare.words import (
     format_comparison_title,
     format_decision,
     format_evidence,
+    format_rounds,
     format_runs_title,
     format_statistics,
     format_variants_title,
 )
 from markscheme.tell.html import render_page
 from markscheme.tell.language import translate, translate_stored
-from markscheme.vocabulary import DecisionOutcome, format_decimal, to_float
+from markscheme.vocabulary import DecisionOutcome, DecisionRow, format_decimal, to_float
 from markscheme.weigh.compare import (
     CheckSummary,
     Comparison,
@@ -114,6 +115,8 @@ def _build_comparison_view(
             "because": translate_stored(decision.because),
             "next": translate_stored(decision.next),
             "rule": decision.rule,
+            "rounds": list(format_rounds(decision)),
+            "warnings": [translate_stored(line) for line in decision.warnings],
         },
         "overall": format_sides(comparison.overall.mean, 2),
         "price": build_price_rows(comparison),
@@ -152,22 +155,31 @@ def _build_sides_rows(
 
 def _build_table_rows(comparison: Comparison) -> Iterator[dict[str, Any]]:
     """Yield the rows of the decision table: which of them hold, and which one decided."""
-    table = comparison.rubric.decision_table
+    table, decision = comparison.rubric.decision_table, comparison.decision
+    main, further = decision.main or decision, decision.follow_up
     for row in table.rows if table else ():
-        yield {
-            "name": row.name,
-            "outcome": format_decision(row.decided),
-            "kind": _DECISION_KINDS[row.decided],
-            "next": translate_stored(row.next),
-            "holds": row.name in comparison.decision.rules,
-            "decided": row.name == comparison.decision.rule,
-        }
+        yield _build_row_view(row, holds=row.name in main.rules, decided=row.name == main.rule)
+    for row in table.follow_up.rows if table and table.follow_up else ():
+        decided = further is not None and row.name == further.rule
+        view = _build_row_view(row, holds=decided, decided=decided)
+        yield {**view, "name": translate("follow-up: {rule}", rule=row.name)}
+
+
+def _build_row_view(row: DecisionRow, *, holds: bool, decided: bool) -> dict[str, Any]:
+    return {
+        "name": row.name,
+        "outcome": format_decision(row.decided),
+        "kind": _DECISION_KINDS[row.decided],
+        "next": translate_stored(row.next),
+        "holds": holds,
+        "decided": decided,
+    }
 
 
 def _build_query_view(comparison: Comparison, query: Query) -> dict[str, Any]:
     return {
         "item": query.item,
-        "mode": query.mode,
+        "mode": query.mode if not query.follow_up else f"{query.mode}, {translate('follow-up')}",
         "prompt": next(
             (item.prompt for item in comparison.exam.items if item.id == query.item), ""
         ),

@@ -39,11 +39,13 @@ from markscheme.tell.compare.words import (
     format_pair_lines,
     format_pairing_lines,
     format_plan_title,
+    format_rounds,
     format_rule,
     format_runs_title,
     format_statistics,
     format_unused_logs,
     format_variants_title,
+    format_warnings,
 )
 from markscheme.tell.language import replace_control_characters, translate, translate_stored
 from markscheme.tell.markdown import escape_markdown, format_code_span
@@ -189,8 +191,10 @@ def _build_comparison_page(comparison: Comparison, medium: Medium) -> Page:
             sections=_select_drawn((*sections, notes, gaps, watch)),
             summary=(
                 outcome,
+                *(SummaryLine(text=line) for line in format_rounds(decision)),
                 SummaryLine(text=translate("because: {because}", because=because)),
                 SummaryLine(text=translate("next: {next}", next=then)),
+                *(SummaryLine(text=line, style="yellow") for line in format_warnings(decision)),
             ),
         )
     rule = translate("Rule {rule}: ", rule=decision.rule) if decision.rule else ""
@@ -200,7 +204,12 @@ def _build_comparison_page(comparison: Comparison, medium: Medium) -> Page:
         sections=_select_drawn((gaps, *sections, watch, notes)),
         summary=(
             SummaryLine(text=f"{rule}{because}"),
+            *(SummaryLine(text=line) for line in format_rounds(decision)),
             SummaryLine(label=translate("Next"), text=then),
+            *(
+                SummaryLine(label=translate("Warning"), text=translate_stored(line))
+                for line in decision.warnings
+            ),
         ),
     )
 

@@ -136,7 +136,7 @@ def build_query_rows(comparison: Comparison) -> TableRows:
 
 
 def _format_reasons(query: Query) -> str:
-    reasons = [*query.reasons]
+    reasons = [*(translate("follow-up"),) * query.follow_up, *query.reasons]
     if query.baseline_below_floor:
         reasons.append(translate("baseline below the floor"))
     if query.meaningful_axes:
@@ -145,7 +145,7 @@ def _format_reasons(query: Query) -> str:
 
 
 def build_aggregate_rows(comparison: Comparison, places: int = 4) -> TableRows:
-    """Return the means over all queries and by mode."""
+    """Return the means over the main round, by mode, and over the follow-up."""
     header = (
         translate("mode"),
         translate("queries"),
@@ -154,6 +154,8 @@ def build_aggregate_rows(comparison: Comparison, places: int = 4) -> TableRows:
         translate("difference"),
     )
     parts = {translate("all"): comparison.overall, **comparison.by_mode}
+    if comparison.further is not None:
+        parts[translate("follow-up")] = comparison.further
     return [
         header,
         *((mode, str(part.n), *format_sides(part.mean, places)) for mode, part in parts.items()),

@@ -11,6 +11,7 @@ from markscheme.weigh.compare import (
     Comparison,
     ComparisonPlan,
     PairedSummary,
+    Ruling,
     RunPair,
     RunsComparison,
     Statistics,
@@ -125,6 +126,33 @@ def format_decision_lines(comparison: VariantsComparison) -> Iterator[str]:
         yield f"{pair.candidate}: {outcome}"
         yield f"  {translate('because: {because}', because=translate_stored(decision.because))}"
         yield f"  {translate('next: {next}', next=translate_stored(decision.next))}"
+        for line in (*format_rounds(decision), *format_warnings(decision)):
+            yield f"  {line}"
+
+
+def format_rounds(decision: Ruling) -> Iterator[str]:
+    """Yield the decisions of the main round and of its follow-up, where there are such queries."""
+    main, further = decision.main, decision.follow_up
+    if main is None or further is None or not (further.asked and further.queries):
+        return
+    yield translate(
+        "main round: {decision}{rule}",
+        decision=format_decision(main.outcome),
+        rule=format_rule(main.rule),
+    )
+    yield translate(
+        "follow-up: {decision}{rule}",
+        decision=translate("open") if further.outcome is None else format_decision(further.outcome),
+        rule=format_rule(further.rule),
+    )
+
+
+def format_warnings(decision: Ruling) -> Iterator[str]:
+    """Yield the warnings beside a decision."""
+    return (
+        translate("warning: {warning}", warning=translate_stored(line))
+        for line in decision.warnings
+    )
 
 
 def format_rule(rule: str | None) -> str:

@@ -28,6 +28,7 @@ from markscheme.weigh.compare.pairs import (
     find_first_asked,
     summarise_pairs,
 )
+from markscheme.weigh.compare.rating_order import RatedFirst
 from markscheme.weigh.compare.ratings import collect_observations, compare_ratings
 from markscheme.weigh.compare.result import (
     Aggregate,
@@ -38,7 +39,6 @@ from markscheme.weigh.compare.result import (
     PairComparison,
     PairedTag,
     Query,
-    Ruling,
     RunPair,
     RunsComparison,
     UnusedLog,
@@ -46,6 +46,7 @@ from markscheme.weigh.compare.result import (
     adjust_pairs,
 )
 from markscheme.weigh.compare.rules import ComparisonRules, index_scores
+from markscheme.weigh.compare.ruling import FollowUpRuling, RequirementOutcome, Ruling
 from markscheme.weigh.compare.runs import ComparedRun, pair_runs, rename_by_subject
 from markscheme.weigh.compare.statistics import (
     ComparisonPlan,
@@ -67,6 +68,7 @@ __all__ = [
     "ComparisonPlan",
     "ComparisonRules",
     "DecisionChances",
+    "FollowUpRuling",
     "MetricSummary",
     "Observed",
     "OperatingCharacteristic",
@@ -74,6 +76,8 @@ __all__ = [
     "PairedSummary",
     "PairedTag",
     "Query",
+    "RatedFirst",
+    "RequirementOutcome",
     "Ruling",
     "RunPair",
     "RunsComparison",

@@ -8,43 +8,28 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
-from markscheme.vocabulary import DecisionOutcome, format_decimal, format_signed, sentence
+from markscheme.vocabulary import format_decimal, format_signed, sentence
 from markscheme.weigh.compare.operating_characteristic import OperatingCharacteristic
 from markscheme.weigh.compare.pairs import AttemptPairs
-from markscheme.weigh.compare.result import CheckSummary, Comparison, Query, Ruling, RunPair
-from markscheme.weigh.compare.rules import ComparisonRules
+from markscheme.weigh.compare.rating_order import describe_rating_order
+from markscheme.weigh.compare.result import Comparison, RunPair
 from markscheme.weigh.compare.statistics import ALPHA, Statistics
+from markscheme.weigh.compare.warnings import describe_failures
 from markscheme.weigh.gates import Evidence
 
-_ADDITIONAL_QUERIES = 3
-# Krippendorff: below this alpha, ratings support no conclusion.
-_POOR_AGREEMENT = Fraction(667, 1000)
 _LARGE_RATIO = Fraction(5, 4)
 # Smaller differences would be shown as 0.00 with two places.
 _SMALL_POINTS = 0.01
 
 
-def describe_next_step(rules: ComparisonRules, ruling: Ruling, queries: Sequence[Query]) -> str:
-    """Return the next step of the table row; if conditional, with the modes to test further."""
-    if ruling.outcome is not DecisionOutcome.CONDITIONAL:
-        return ruling.next
-    worst = rules.verdict_rules.verdicts[-1]
-    modes = dict.fromkeys(query.mode for query in queries if query.verdict == worst)
-    return sentence(
-        "{next} Run the {n} additional queries in: {modes}.",
-        next=ruling.next,
-        n=_ADDITIONAL_QUERIES,
-        modes=", ".join(modes),
-    )
-
-
 def find_monitoring_points(comparison: Comparison) -> Iterator[str]:
-    """Yield what to watch: weak queries, modes, axes, checks, measurements and agreement."""
+    """Yield what to watch: weak queries, modes, axes, checks of the baseline, measurements."""
     yield from _describe_watched_queries(comparison)
     yield from _describe_widest_mode(comparison)
     yield from _describe_weakest_axis(comparison)
     for check in comparison.structural:
-        yield from _describe_check(check, comparison)
+        if check.failed[0] and not check.failed[1]:
+            yield describe_failures(check, comparison)
     for metric in comparison.operational:
         before, after = metric.mean.baseline, metric.mean.candidate
         if before and after is not None and after >= before * _LARGE_RATIO:
@@ -54,12 +39,6 @@ def find_monitoring_points(comparison: Comparison) -> Iterator[str]:
                 times=format_decimal(after / before, 2),
                 baseline=comparison.baseline,
             )
-    agreed = comparison.statistics.agreement
-    if agreed is not None and agreed.alpha is not None and agreed.alpha < _POOR_AGREEMENT:
-        yield sentence(
-            "raters agree too little to build on (alpha {alpha}): go through the anchors together",
-            alpha=format_decimal(agreed.alpha, 2),
-        )
 
 
 def _describe_watched_queries(comparison: Comparison) -> Iterator[str]:
@@ -112,48 +91,19 @@ def _describe_weakest_axis(comparison: Comparison) -> Iterator[str]:
     )
 
 
-def _describe_check(check: CheckSummary, comparison: Comparison) -> Iterator[str]:
-    """Say whether a failing check is a problem of both variants or of one."""
-    (judged_b, judged_c), (failed_b, failed_c) = check.judged, check.failed
-    if failed_b and failed_c and 2 * (failed_b + failed_c) >= judged_b + judged_c:
-        yield sentence(
-            "{axis} fails for both variants in {failed} of {judged}: "
-            "a prompt problem, not a model problem",
-            axis=check.axis,
-            failed=failed_b + failed_c,
-            judged=judged_b + judged_c,
-        )
-    elif failed_c and not failed_b:
-        yield sentence(
-            "{axis} fails only for {candidate}, in {failed} of {judged}: the same prompt works for "
-            "{baseline}",
-            axis=check.axis,
-            candidate=comparison.candidate,
-            failed=failed_c,
-            judged=judged_c,
-            baseline=comparison.baseline,
-        )
-    elif failed_b or failed_c:
-        yield sentence(
-            "{axis} fails in {failed_b} of {judged_b} for {baseline} and in {failed_c} of "
-            "{judged_c} for {candidate}",
-            axis=check.axis,
-            failed_b=failed_b,
-            judged_b=judged_b,
-            baseline=comparison.baseline,
-            failed_c=failed_c,
-            judged_c=judged_c,
-            candidate=comparison.candidate,
-        )
-
-
 def describe_comparison(comparison: Comparison) -> Iterator[str]:
     """Yield what the numbers of two rated variants can and cannot show, for non-statisticians."""
-    yield from _describe_query_mismatch(comparison)
+    if comparison.further is not None:
+        yield sentence(
+            "These figures are about the main round; only the agreement of raters and single "
+            "ratings that would change the decision include the follow-up."
+        )
     yield from _describe_conclusions(
         comparison.statistics, comparison.candidate, comparison.baseline
     )
-    yield from comparison.first.describe_order(comparison.baseline, comparison.candidate)
+    sides = comparison.baseline, comparison.candidate
+    yield from comparison.first.describe_order(*sides)
+    yield from describe_rating_order(comparison.rated_first, *sides)
     statistics = comparison.statistics
     if statistics.operating is not None:
         yield from _describe_operating(statistics.operating)
@@ -208,19 +158,6 @@ def _describe_operating(operating: OperatingCharacteristic) -> Iterator[str]:
         if operating.exact
         else sentence("That is from a simulation of {draws} comparisons (seed {seed}).", **drawn)
     )
-
-
-def _describe_query_mismatch(comparison: Comparison) -> Iterator[str]:
-    """Warn if the table was made for other numbers of queries."""
-    table = comparison.rubric.decision_table
-    counts = {mode: part.queries for mode, part in comparison.by_mode.items()}
-    if table is not None and counts != dict(table.queries):
-        yield sentence(
-            "The decision table is made for {meant} queries and decides here on {counts}; "
-            "`markscheme lint` with the exam proves it for these.",
-            meant=", ".join(f"{n} {mode}" for mode, n in table.queries.items()),
-            counts=", ".join(f"{n} {mode}" for mode, n in counts.items()),
-        )
 
 
 def _format_percent(share: Fraction) -> str:

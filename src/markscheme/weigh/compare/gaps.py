@@ -10,7 +10,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from markscheme.vocabulary import Rating, sentence
-from markscheme.weigh.compare.result import Query, Ruling
+from markscheme.weigh.compare.result import Query
+from markscheme.weigh.compare.ruling import Ruling
 
 _CELLS_SHOWN = 6
 
@@ -51,8 +52,10 @@ def _describe_query_gaps(query: Query, raters: set[str], everyone: set[str]) -> 
 
 
 def _explain_meaning(queries: Sequence[Query], ruling: Ruling, *, found: bool) -> str:
-    without = ", ".join(query.item for query in queries if query.missing)
-    if without and ruling.outcome is None:
+    main = ruling.main or ruling
+    without = ", ".join(q.item for q in queries if q.missing and not q.follow_up)
+    further = ", ".join(q.item for q in queries if q.missing and q.follow_up)
+    if without and main.outcome is None:
         return sentence(
             "A decision needs a verdict on every query; without one on {items} nothing is decided.",
             items=without,
@@ -61,7 +64,12 @@ def _explain_meaning(queries: Sequence[Query], ruling: Ruling, *, found: bool) -
         return sentence(
             "Without a verdict on {items} the decision is what the table says then: {outcome}.",
             items=without,
-            outcome=ruling.outcome.value if ruling.outcome else "",
+            outcome=main.outcome.value if main.outcome else "",
+        )
+    if further:
+        return sentence(
+            "Follow-up queries decide only with a verdict on each of them; {items} have none.",
+            items=further,
         )
     if found:
         return sentence(

@@ -141,6 +141,8 @@ def compute_operating_characteristic(
     """Return what the rules and the table decide for `queries` under `noise`."""
     verdicts = _VerdictChances(rules, noise / math.sqrt(2))
 
+    table = table.resolve_shares(Counter(mode for mode, *_ in queries))
+
     def chances(averages: Iterable[QueryAverages]) -> DecisionChances | None:
         return _compute_decision_chances(
             table, [(mode, verdicts.get_chances(b, c)) for mode, b, c in averages]
@@ -204,7 +206,7 @@ def _compute_decision_chances(
     A state is how many queries each condition of the table counts so far. Counts are capped where
     the condition no longer distinguishes them, which keeps the number of states small.
     """
-    conditions = tuple(dict.fromkeys(c for row in table.rows for c in row.when))
+    conditions = tuple(dict.fromkeys(table.list_conditions()))
     states: Counter[tuple[int, ...] | None] = Counter({(0,) * len(conditions): 1})
     for mode, verdicts in queries:
         then: Counter[tuple[int, ...] | None] = Counter()
@@ -236,7 +238,8 @@ def _advance_state(
 
 def _get_count_cap(condition: CountCondition) -> int:
     """Return the count from which on a condition gives the same answer for any larger one."""
-    return max(condition.at_least, 0 if condition.at_most is None else condition.at_most + 1)
+    least, most = condition.limits
+    return max(least, 0 if most is None else most + 1)
 
 
 def _decide_state(

@@ -6,10 +6,11 @@ What was marked and measured of the same answers is shown beside the ratings, an
 from __future__ import annotations
 
 import dataclasses
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from markscheme.vocabulary import (
@@ -22,11 +23,7 @@ from markscheme.vocabulary import (
     compute_mean,
     simplest_fraction,
 )
-from markscheme.weigh.compare.advice import (
-    describe_comparison,
-    describe_next_step,
-    find_monitoring_points,
-)
+from markscheme.weigh.compare.advice import describe_comparison, find_monitoring_points
 from markscheme.weigh.compare.operating_characteristic import compute_operating_characteristic
 from markscheme.weigh.compare.pairs import (
     PairedObservations,
@@ -35,15 +32,28 @@ from markscheme.weigh.compare.pairs import (
     average_sides,
     count_first,
 )
+from markscheme.weigh.compare.rating_order import count_rated_first
+from markscheme.weigh.compare.requirements import (
+    apply_requirements,
+    judge_requirements,
+    limit_outcome,
+)
 from markscheme.weigh.compare.result import CheckSummary, Comparison, MetricSummary, Observed, Query
 from markscheme.weigh.compare.rules import (
     ComparisonRules,
+    aggregate_by_mode,
     aggregate_queries,
     find_flips,
     index_scores,
 )
+from markscheme.weigh.compare.ruling import Ruling
 from markscheme.weigh.compare.statistics import Statistics, compute_statistics
-from markscheme.weigh.stats import compute_clopper_pearson_interval, measure_agreement
+from markscheme.weigh.compare.warnings import find_warnings
+from markscheme.weigh.stats import (
+    Agreement,
+    compute_clopper_pearson_interval,
+    measure_agreement,
+)
 
 MEASURED_METRICS = (
     "latency_ms",
@@ -72,17 +82,27 @@ def compare_ratings(
     item the variant that was asked first, where that is recorded. `seed` is that of the simulation
     of the decision table.
     """
-    first = first or {}
     queries = tuple(
-        dataclasses.replace(query, first=first.get(query.item))
+        dataclasses.replace(query, first=(first or {}).get(query.item))
         for query in rules.judge_queries(ratings)
     )
-    ruling = rules.decide({query.item: query.verdict for query in queries})
+    main_round = [query for query in queries if not query.follow_up]
+    further = [query for query in queries if query.follow_up]
     verdicts = rules.verdict_rules.verdicts
-    modes = dict.fromkeys(query.mode for query in queries)
     seen = _merge_observations(observed)
-    observations = _pair_queries(rules, queries)
-    limit = margin if margin is not None else _find_margin(rules.verdict_rules)
+    structural = tuple(_summarise_checks(rules, seen))
+    agreement = _measure_rating_agreement(rules, ratings)
+    ruling = rules.decide({query.item: query.verdict for query in queries})
+    requirements = judge_requirements(
+        rules.rubric.requirements,
+        rules.candidate,
+        _list_deciding_items(queries, ruling),
+        structural,
+        agreement,
+    )
+    observations = _pair_queries(rules, main_round)
+    margin = _find_margin(rules.verdict_rules) if margin is None else margin
+    statistics = _compute_rating_statistics(rules, main_round, observations, margin, seed)
     comparison = Comparison(
         rubric=rules.rubric,
         exam=rules.exam,
@@ -91,21 +111,24 @@ def compare_ratings(
         raters=tuple(sorted({rating.rater for rating in ratings})),
         ratings=tuple(ratings),
         queries=queries,
-        decision=dataclasses.replace(ruling, next=describe_next_step(rules, ruling, queries)),
-        overall=aggregate_queries(queries, verdicts),
-        by_mode=FrozenDict(
-            {
-                mode: aggregate_queries([q for q in queries if q.mode == mode], verdicts)
-                for mode in modes
-            }
-        ),
-        structural=tuple(_summarise_checks(rules, seen)),
+        decision=apply_requirements(ruling, requirements),
+        overall=aggregate_queries(main_round, verdicts),
+        by_mode=aggregate_by_mode(main_round, verdicts),
+        further=aggregate_queries(further, verdicts) if further else None,
+        rated_first=count_rated_first(ratings, rules.variants, rules.follow_ups),
+        structural=structural,
         operational=tuple(_summarise_metrics(rules, seen)),
         answers=FrozenDict({key: answer.texts for key, answer in seen.items() if answer.texts}),
         observations=observations,
-        statistics=_compute_rating_statistics(rules, ratings, queries, observations, limit, seed),
+        statistics=dataclasses.replace(
+            statistics,
+            agreement=agreement,
+            sensitivity=find_flips(
+                rules, ratings, queries, partial(limit_outcome, requirements=requirements)
+            ),
+        ),
         first=count_first(
-            None if query.first is None else query.first == rules.baseline for query in queries
+            None if query.first is None else query.first == rules.baseline for query in main_round
         ),
     )
     # The sentences need the numbers, so they are added last.
@@ -115,9 +138,20 @@ def compare_ratings(
             comparison.statistics, plain=tuple(describe_comparison(comparison))
         ),
         decision=dataclasses.replace(
-            comparison.decision, monitoring=tuple(find_monitoring_points(comparison))
+            comparison.decision,
+            monitoring=tuple(find_monitoring_points(comparison)),
+            warnings=(*comparison.decision.warnings, *find_warnings(comparison)),
         ),
     )
+
+
+def _list_deciding_items(queries: Sequence[Query], ruling: Ruling) -> list[str]:
+    """Return the queries that decide: no further ones that nobody asked for, or that were not run.
+
+    On the same queries, blocking checks must hold.
+    """
+    asked = ruling.follow_up is not None and ruling.follow_up.asked
+    return [query.item for query in queries if not query.follow_up or (asked and query.verdict)]
 
 
 def _find_margin(rules: VerdictRules) -> Decimal:
@@ -141,15 +175,24 @@ def _pair_queries(rules: ComparisonRules, queries: Sequence[Query]) -> PairedObs
     )
 
 
+def _measure_rating_agreement(
+    rules: ComparisonRules, ratings: Sequence[Rating]
+) -> Agreement | None:
+    """Measure how far raters agree, over the queries of both rounds."""
+    scores = rules.verdict_rules.scores
+    return measure_agreement(
+        list(index_scores(ratings).values()), range(scores.lowest, scores.highest + 1)
+    )
+
+
 def _compute_rating_statistics(
     rules: ComparisonRules,
-    ratings: Sequence[Rating],
     queries: Sequence[Query],
     observations: PairedObservations,
     margin: Decimal,
     seed: int,
 ) -> Statistics:
-    """Add to the shared statistics what only ratings have: agreement, and how sure the table is."""
+    """Add to the shared statistics how sure the table is, on the queries of the main round."""
     scores = rules.verdict_rules.scores
     statistics = compute_statistics(
         observations,
@@ -159,11 +202,10 @@ def _compute_rating_statistics(
     averages = dict(zip(observations.score.items, observations.score.list_values(), strict=True))
     worst = sum(query.verdict == rules.verdict_rules.verdicts[-1] for query in queries)
     noise = statistics.paired.sd
+    counts = Counter(query.mode for query in queries)
+    complete = len(averages) == len(queries) and not rules.table.find_lacking(counts)
     return dataclasses.replace(
         statistics,
-        agreement=measure_agreement(
-            list(index_scores(ratings).values()), range(scores.lowest, scores.highest + 1)
-        ),
         operating=compute_operating_characteristic(
             rules.verdict_rules,
             rules.table,
@@ -171,9 +213,8 @@ def _compute_rating_statistics(
             noise,
             seed,
         )
-        if noise and len(averages) == len(queries)
+        if noise and complete
         else None,
-        sensitivity=find_flips(rules, ratings, queries),
         guarantee=(worst, *compute_clopper_pearson_interval(worst, len(averages)))
         if averages
         else None,

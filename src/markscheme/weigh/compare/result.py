@@ -19,7 +19,6 @@ from typing import Any, TypeVar
 from markscheme.vocabulary import (
     Allowance,
     Cell,
-    DecisionOutcome,
     Exam,
     FrozenDict,
     Rating,
@@ -39,6 +38,9 @@ from markscheme.weigh.compare.pairs import (
     Sides,
     SingleRunNoise,
 )
+from markscheme.weigh.compare.plain import copy_fields, to_plain
+from markscheme.weigh.compare.rating_order import RatedFirst
+from markscheme.weigh.compare.ruling import Ruling, build_decision_record, name_decision
 from markscheme.weigh.compare.statistics import RatingFlip, Statistics, adjust_summaries
 from markscheme.weigh.gates import Evidence
 from markscheme.weigh.result import build_exam_record, build_rubric_record
@@ -107,7 +109,8 @@ class Query:
 
     `axes` holds the mean over raters on each scale. A query without a verdict lists in `missing`
     what was not rated. `order` is the order in which to ask the variants; it alternates between
-    queries. `first` is the variant that was asked first, where that is recorded.
+    queries. `first` is the variant that was asked first, where that is recorded. A query of the
+    `follow_up` does not belong to the main round.
     """
 
     item: str
@@ -118,6 +121,7 @@ class Query:
     reasons: tuple[str, ...]
     because: str
     order: tuple[str, str]
+    follow_up: bool = False
     baseline_below_floor: bool = False
     first: str | None = None
     missing: tuple[str, ...] = ()
@@ -134,29 +138,19 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ruling:
-    """The decision over all queries: the table row that decided, why, and what to do next.
-
-    `outcome` is `None` where nothing can be decided. `monitoring` lists what to watch.
-    """
-
-    outcome: DecisionOutcome | None
-    rule: str | None
-    because: str
-    next: str
-    rules: tuple[str, ...] = ()
-    monitoring: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Aggregate:
     """Several queries together; means are over the queries with averages of both variants."""
 
-    queries: int
+    items: tuple[str, ...]
     n: int
     mean: Sides
     axes: Mapping[str, Sides]
     verdicts: Mapping[str, int]
+
+    @property
+    def queries(self) -> int:
+        """The number of queries."""
+        return len(self.items)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,6 +187,8 @@ class MetricSummary:
 class Comparison(PairComparison):
     """Two variants compared by ratings: verdicts on queries, the decision, and the evidence.
 
+    `overall` and `by_mode` are about the main round, as the statistics are; `further` is about the
+    queries of the follow-up, if the exam has any. `rated_first` says who saw which variant first.
     `answers` are the texts by item and variant, for pages that show them; the document has none.
     `unused_logs` are the session logs that could not be read or placed. `allowed_gaps` say which
     ratings are missing and what that means, where missing ratings were allowed.
@@ -206,6 +202,8 @@ class Comparison(PairComparison):
     decision: Ruling
     overall: Aggregate
     by_mode: Mapping[str, Aggregate]
+    further: Aggregate | None
+    rated_first: tuple[RatedFirst, ...]
     structural: tuple[CheckSummary, ...]
     operational: tuple[MetricSummary, ...]
     answers: Mapping[tuple[str, str], tuple[str, ...]] = field(default_factory=FrozenDict)
@@ -216,38 +214,47 @@ class Comparison(PairComparison):
         """Return the document that `markscheme compare --format json` prints."""
         return {
             "queries": [_build_query_record(query) for query in self.queries],
-            "decision": {
-                "outcome": _name_decision(self.decision.outcome),
-                **_copy_fields(self.decision, "rule", "because", "next", "rules", "monitoring"),
-            },
+            "decision": build_decision_record(self.decision),
             "aggregate": {
                 "overall": _build_aggregate_record(self.overall),
                 "by_mode": {
                     mode: _build_aggregate_record(part) for mode, part in self.by_mode.items()
                 },
+                "follow_up": self.further and _build_aggregate_record(self.further),
             },
             "operational": {
                 metric.metric: {
                     "n": metric.n,
-                    **_to_plain(metric.mean),
-                    "items": _to_plain(metric.pairs),
+                    **to_plain(metric.mean),
+                    "items": to_plain(metric.pairs),
                 }
                 for metric in self.operational
             },
             "structural": {check.axis: _build_check_record(check) for check in self.structural},
-            "statistics": _build_statistics_record(self.statistics),
+            "statistics": {
+                "items": list(self.observations.score.items),
+                **_build_statistics_record(self.statistics),
+            },
             "rubric": build_rubric_record(self.rubric),
             "exam": build_exam_record(self.exam),
-            **_copy_fields(self, "baseline", "candidate", "raters"),
+            **copy_fields(self, "baseline", "candidate", "raters"),
             "order": [
                 {"item": query.item, "variants": list(query.order), "asked_first": query.first}
                 for query in self.queries
             ],
             "asked_first": _build_first_record(self.first),
-            "bad_rows": [
-                _copy_fields(log, "file", "item", "variant", "reason") for log in self.unused_logs
+            "rated_first": [
+                {
+                    "rater": rated.rater,
+                    "round": 2 if rated.follow_up else 1,
+                    **_build_first_record(rated.counts),
+                }
+                for rated in self.rated_first
             ],
-            **_copy_fields(self, "allowed_gaps"),
+            "bad_rows": [
+                copy_fields(log, "file", "item", "variant", "reason") for log in self.unused_logs
+            ],
+            **copy_fields(self, "allowed_gaps"),
         }
 
 
@@ -342,7 +349,7 @@ class RunsComparison:
     def to_dict(self) -> dict[str, Any]:
         """Return the document that `markscheme compare RUN RUN --format json` prints."""
         return {
-            **_copy_fields(self, "runs", "subjects"),
+            **copy_fields(self, "runs", "subjects"),
             "decision": {
                 "outcome": _OUTCOME_NAMES[self.outcome],
                 "margin": str(self.margin),
@@ -362,38 +369,16 @@ _OUTCOME_NAMES = {
 }
 
 
-def _to_plain(value: Any) -> Any:
-    """Return a value as JSON holds it: fractions as doubles, tuples as lists."""
-    match value:
-        case Fraction():
-            return to_float(value)
-        case tuple():
-            return [_to_plain(part) for part in value]
-        case Sides():
-            return _copy_fields(value, "baseline", "candidate", "difference")
-        case Mapping():
-            return {key: _to_plain(part) for key, part in value.items()}
-        case _:
-            return value
-
-
-def _copy_fields(source: Any, *names: str) -> dict[str, Any]:
-    return {name: _to_plain(getattr(source, name)) for name in names}
-
-
-def _name_decision(outcome: DecisionOutcome | None) -> str:
-    return "none" if outcome is None else outcome.value
-
-
 def _build_query_record(query: Query) -> dict[str, Any]:
     return {
-        **_copy_fields(query, "item", "mode"),
+        **copy_fields(query, "item", "mode"),
         "baseline": {"mean": to_float(query.mean.baseline)},
         "candidate": {"mean": to_float(query.mean.candidate)},
         "difference": to_float(query.mean.difference),
-        **_copy_fields(query, "verdict", "reasons", "meaningful_axes", "because"),
-        **_copy_fields(query, "baseline_below_floor", "axes", "missing"),
-        "notes": [_copy_fields(note, "variant", "rater", "axis", "note") for note in query.notes],
+        **copy_fields(query, "verdict", "reasons", "meaningful_axes", "because"),
+        **copy_fields(query, "baseline_below_floor", "axes", "missing"),
+        "round": 2 if query.follow_up else 1,
+        "notes": [copy_fields(note, "variant", "rater", "axis", "note") for note in query.notes],
         "order": list(query.order),
         "asked_first": query.first,
     }
@@ -401,9 +386,9 @@ def _build_query_record(query: Query) -> dict[str, Any]:
 
 def _build_aggregate_record(part: Aggregate) -> dict[str, Any]:
     return {
-        **_copy_fields(part, "queries", "n"),
-        **_to_plain(part.mean),
-        **_copy_fields(part, "axes", "verdicts"),
+        **copy_fields(part, "queries", "n", "items"),
+        **to_plain(part.mean),
+        **copy_fields(part, "axes", "verdicts"),
     }
 
 
@@ -419,8 +404,7 @@ def _build_check_record(check: CheckSummary) -> dict[str, Any]:
             for at, side in enumerate(("baseline", "candidate"))
         },
         "items": {
-            item: _copy_fields(sides, "baseline", "candidate")
-            for item, sides in check.pairs.items()
+            item: copy_fields(sides, "baseline", "candidate") for item, sides in check.pairs.items()
         },
         "reasons": [
             {"item": item, "variant": variant, "reason": reason}
@@ -432,17 +416,17 @@ def _build_check_record(check: CheckSummary) -> dict[str, Any]:
 def _build_run_pair_record(pair: RunPair) -> dict[str, Any]:
     passed = pair.passed
     return {
-        **_copy_fields(pair, "baseline", "candidate", "score", "axes"),
+        **copy_fields(pair, "baseline", "candidate", "score", "axes"),
         "tags": [
             {
-                **_copy_fields(tag, "tag", "value"),
+                **copy_fields(tag, "tag", "value"),
                 **_build_paired_record(tag.paired),
                 "p_holm": to_float(tag.p_holm),
             }
             for tag in pair.tags
         ],
         "passed": {
-            **_copy_fields(passed, "baseline_only", "candidate_only"),
+            **copy_fields(passed, "baseline_only", "candidate_only"),
             "p_two_sided": to_float(passed.two_sided),
             "p_worse": to_float(passed.worse),
             "interval": passed.interval
@@ -450,11 +434,11 @@ def _build_run_pair_record(pair: RunPair) -> dict[str, Any]:
         },
         "attempts": {
             "pairs": pair.attempts.count,
-            **_copy_fields(pair.attempts, "baseline_only", "candidate_only"),
+            **copy_fields(pair.attempts, "baseline_only", "candidate_only"),
         },
         "asked_first": _build_first_record(pair.first),
-        "moved": {item: _to_plain(pair.items[item]) for item in pair.moved},
-        **_copy_fields(pair, "regressed", "recovered", "p_holm"),
+        "moved": {item: to_plain(pair.items[item]) for item in pair.moved},
+        **copy_fields(pair, "regressed", "recovered", "p_holm"),
         "statistics": _build_statistics_record(pair.statistics),
     }
 
@@ -474,7 +458,7 @@ def _build_measures_record(measures: Measures) -> dict[str, Any]:
 
 
 def _build_first_record(first: AskedFirstCounts) -> dict[str, Any]:
-    return _copy_fields(first, "baseline", "candidate", "unknown", "balanced")
+    return copy_fields(first, "baseline", "candidate", "unknown", "balanced")
 
 
 def _build_statistics_record(statistics: Statistics) -> dict[str, Any]:
@@ -490,7 +474,7 @@ def _build_statistics_record(statistics: Statistics) -> dict[str, Any]:
         "pairs_for_p_0.05": {"alone": alone, "over_axes": over_axes},
         "difference": _build_paired_record(statistics.paired),
         "axes": {
-            axis.axis: {**_build_paired_record(axis.paired), **_copy_fields(axis, "p", "p_holm")}
+            axis.axis: {**_build_paired_record(axis.paired), **copy_fields(axis, "p", "p_holm")}
             for axis in statistics.axes
         },
         "non_inferiority": {
@@ -518,7 +502,7 @@ def _build_statistics_record(statistics: Statistics) -> dict[str, Any]:
         "clustered": None
         if clustered is None
         else {
-            **_copy_fields(clustered, "clusters", "mean", "standard_error"),
+            **copy_fields(clustered, "clusters", "mean", "standard_error"),
             "interval": _build_interval_record(clustered),
         },
         "plain": list(statistics.plain),
@@ -532,9 +516,9 @@ def _build_interval_record(source: PairedSummary | ClusteredMean) -> dict[str, A
 def _build_paired_record(summary: PairedSummary) -> dict[str, Any]:
     flips = summary.flips
     return {
-        **_copy_fields(summary, "n", "mean", "sd", "standard_error"),
+        **copy_fields(summary, "n", "mean", "sd", "standard_error"),
         "interval": _build_interval_record(summary),
-        **_copy_fields(summary, "t", "p_t"),
+        **copy_fields(summary, "t", "p_t"),
         "sign_flip": None
         if flips is None
         else {
@@ -543,13 +527,13 @@ def _build_paired_record(summary: PairedSummary) -> dict[str, Any]:
             "better": to_float(flips.upper),
             "exact": flips.exact,
         },
-        **_copy_fields(summary, "wins", "losses", "ties"),
+        **copy_fields(summary, "wins", "losses", "ties"),
     }
 
 
 def _build_agreement_record(agreement: Agreement) -> dict[str, Any]:
     return {
-        **_copy_fields(agreement, "raters", "units", "percent"),
+        **copy_fields(agreement, "raters", "units", "percent"),
         "alpha_ordinal": to_float(agreement.alpha),
         "ac2_quadratic": to_float(agreement.ac2),
         "kappa_quadratic": [
@@ -564,26 +548,26 @@ def _build_operating_record(operating: OperatingCharacteristic) -> dict[str, Any
         "noise": operating.noise,
         "identical": _build_chances_record(operating.identical),
         "as_observed": _build_chances_record(operating.as_observed),
-        **_copy_fields(operating, "repeats_disagree", "observed_repeats_disagree", "exact"),
+        **copy_fields(operating, "repeats_disagree", "observed_repeats_disagree", "exact"),
         "simulated": {
-            **_copy_fields(operating.simulated, "draws", "seed"),
+            **copy_fields(operating.simulated, "draws", "seed"),
             "identical": _build_chances_record(operating.simulated.identical),
         },
     }
 
 
 def _build_chances_record(chances: DecisionChances) -> dict[str, float]:
-    return {_name_decision(outcome): round(float(p), 9) for outcome, p in chances.items()}
+    return {name_decision(outcome): round(float(p), 9) for outcome, p in chances.items()}
 
 
 def _build_flip_record(flip: RatingFlip) -> dict[str, Any]:
     return {
-        **_copy_fields(flip.rating, "item", "variant", "rater", "axis", "score"),
+        **copy_fields(flip.rating, "item", "variant", "rater", "axis", "score"),
         "instead": flip.score,
         "verdict": {"before": flip.verdict_before, "after": flip.verdict_after},
         "decision": {
-            "before": _name_decision(flip.decision_before),
-            "after": _name_decision(flip.decision_after),
+            "before": name_decision(flip.decision_before),
+            "after": name_decision(flip.decision_after),
         },
         "decides": flip.decides,
     }

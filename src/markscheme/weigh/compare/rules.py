@@ -5,14 +5,16 @@ Also the sensitivity of that decision: which single rating, changed by one point
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 
 from markscheme.vocabulary import (
+    ROUND_TAG,
     Bounds,
+    DecisionOutcome,
     DecisionTable,
     DocumentError,
     Exam,
@@ -29,10 +31,13 @@ from markscheme.vocabulary import (
     format_decimal,
     format_signed,
     format_value,
+    is_follow_up,
     sentence,
 )
+from markscheme.weigh.compare.decide import DecisionMaker
 from markscheme.weigh.compare.pairs import Sides, average_sides
-from markscheme.weigh.compare.result import Aggregate, Query, Ruling
+from markscheme.weigh.compare.result import Aggregate, Query
+from markscheme.weigh.compare.ruling import Ruling
 from markscheme.weigh.compare.statistics import RatingFlip
 
 ScoresByRater = dict[tuple[str, str, str], dict[str, int]]
@@ -74,7 +79,7 @@ class ComparisonRules:
                 f"the rubric `{self.rubric.name}` cannot compare: it has no "
                 f"{', no '.join(lacking)}; see docs/comparison.md"
             )
-        problems = [p for item in self.exam.items for p in _find_mode_problems(item, self.table)]
+        problems = [p for item in self.exam.items for p in _find_tag_problems(item, self.table)]
         if problems:
             raise DocumentError(problems)
 
@@ -96,6 +101,17 @@ class ComparisonRules:
         if self.rubric.decision_table is None:
             raise UsageError("the rubric has no decision table")
         return self.rubric.decision_table
+
+    @cached_property
+    def follow_ups(self) -> frozenset[str]:
+        """The items of the exam that belong to the follow-up."""
+        return frozenset(item.id for item in self.exam.items if is_follow_up(item))
+
+    @cached_property
+    def decision_maker(self) -> DecisionMaker:
+        """The table, applied to the queries of the exam."""
+        modes = {item.id: item.tags["mode"] for item in self.exam.items}
+        return DecisionMaker(table=self.table, modes=modes, follow_ups=self.follow_ups)
 
     @cached_property
     def scales(self) -> tuple[str, ...]:
@@ -144,6 +160,7 @@ class ComparisonRules:
             reasons=reasons,
             because=self._explain_verdict(averages, verdict, missing),
             order=self.variants if place % 2 == 0 else self.variants[::-1],
+            follow_up=item.id in self.follow_ups,
             baseline_below_floor=averages.baseline is not None
             and any(rule.candidate.admit(averages.baseline) for rule in self.floors),
             missing=missing,
@@ -199,68 +216,32 @@ class ComparisonRules:
 
     def decide(self, verdicts: Mapping[str, str | None]) -> Ruling:
         """Return the decision that follows from the verdicts on all queries, by item."""
-        missing = [item for item, verdict in verdicts.items() if verdict is None]
-        if missing:
-            return Ruling(
-                outcome=self.table.missing,
-                rule=None,
-                because=sentence(
-                    "no verdict on {items}; a decision needs one on every query",
-                    items=", ".join(missing),
-                ),
-                next=sentence("Rate what is missing, then compare again."),
-            )
-        modes = {item.id: item.tags["mode"] for item in self.exam.items}
-        counts = Counter((modes[item], str(verdict)) for item, verdict in verdicts.items())
-        rows = self.table.matching(counts)
-        outcome = self.table.decide(counts)
-        verdict_counts = self._describe_verdict_counts(verdicts, modes)
-        if outcome is not None:
-            return Ruling(
-                outcome=outcome,
-                rule=rows[0].name,
-                rules=tuple(row.name for row in rows),
-                because=verdict_counts,
-                next=rows[0].next,
-            )
-        because = (
-            sentence(
-                "rows that hold disagree ({rows}): {told}",
-                rows=", ".join(row.name for row in rows),
-                told=verdict_counts,
-            )
-            if rows
-            else sentence("no row of the table holds for {told}", told=verdict_counts)
+        return self.decision_maker.decide(verdicts)
+
+
+def _find_tag_problems(item: Item, table: DecisionTable) -> Iterable[Problem]:
+    """Yield problems with the tags that say how a query counts: its mode and its round."""
+    mode, number = item.tags.get("mode"), item.tags.get(ROUND_TAG)
+    if mode not in table.queries:
+        stated = (
+            "is missing"
+            if mode is None
+            else f"{format_value(mode)} is no mode of the decision table"
         )
-        fix = sentence("Mend the decision table: `markscheme lint` shows what it lacks.")
-        return Ruling(outcome=None, rule=None, because=because, next=fix)
-
-    def _describe_verdict_counts(
-        self, verdicts: Mapping[str, str | None], modes: Mapping[str, str]
-    ) -> str:
-        """Say how many queries got which verdict, the worst first, and name them."""
-        parts = []
-        for verdict in reversed(self.verdict_rules.verdicts):
-            items = [item for item, reached in verdicts.items() if reached == verdict]
-            if items:
-                named = ", ".join(f"{item} ({modes[item]})" for item in items)
-                parts.append(f"{len(items)} {verdict}: {named}")
-        return "; ".join(parts)
+        message = f"{stated}; a query needs one of: {', '.join(table.queries)}"
+        yield _build_tag_problem(item, "mode", message)
+    if number is not None and str(number) not in {"1", "2"}:
+        message = f"{format_value(number)} is no round; allowed: 1 (main round), 2 (follow-up)"
+        yield _build_tag_problem(item, ROUND_TAG, message)
 
 
-def _find_mode_problems(item: Item, table: DecisionTable) -> Iterable[Problem]:
-    mode, allowed = item.tags.get("mode"), ", ".join(table.queries)
-    if mode in table.queries:
-        return
+def _build_tag_problem(item: Item, tag: str, message: str) -> Problem:
     place = item.place
-    problem = (
-        "is missing" if mode is None else f"{format_value(mode)} is no mode of the decision table"
-    )
-    yield Problem(
+    return Problem(
         file=place.file if place else "exam",
         line=place.line if place else 1,
-        field=f"{place.field}.tags.mode" if place else f"{item.id}.tags.mode",
-        message=f"{problem}; a query needs one of: {allowed}",
+        field=f"{place.field if place else item.id}.tags.{tag}",
+        message=message,
     )
 
 
@@ -269,7 +250,7 @@ def aggregate_queries(queries: Sequence[Query], verdicts: Sequence[str]) -> Aggr
     whole = [query for query in queries if query.mean.difference is not None]
     axes = list(whole[0].axes) if whole else []
     return Aggregate(
-        queries=len(queries),
+        items=tuple(query.item for query in queries),
         n=len(whole),
         mean=average_sides(query.mean for query in whole),
         axes=FrozenDict(
@@ -279,15 +260,31 @@ def aggregate_queries(queries: Sequence[Query], verdicts: Sequence[str]) -> Aggr
     )
 
 
+def aggregate_by_mode(queries: Sequence[Query], verdicts: Sequence[str]) -> Mapping[str, Aggregate]:
+    """Return the means and verdict counts of each mode."""
+    return FrozenDict(
+        {
+            mode: aggregate_queries([query for query in queries if query.mode == mode], verdicts)
+            for mode in dict.fromkeys(query.mode for query in queries)
+        }
+    )
+
+
 def find_flips(
-    rules: ComparisonRules, ratings: Sequence[Rating], queries: Sequence[Query]
+    rules: ComparisonRules,
+    ratings: Sequence[Rating],
+    queries: Sequence[Query],
+    limit: Callable[[DecisionOutcome | None], DecisionOutcome | None],
 ) -> tuple[RatingFlip, ...]:
-    """Return every rating whose change by one point flips a verdict, those that decide first."""
+    """Return every rating whose change by one point flips a verdict, those that decide first.
+
+    `limit` applies the requirements of the rubric to a decision of the table.
+    """
     scores = index_scores(ratings)
     scales = {scale.name: scale for scale in rules.rubric.scales}
     queries_by_item = {query.item: query for query in queries}
     verdicts = {query.item: query.verdict for query in queries}
-    decision = rules.decide(verdicts).outcome
+    decision = limit(rules.decide(verdicts).outcome)
     flips = []
     for rating, score in _list_changes(ratings, scales):
         query = queries_by_item[rating.item]
@@ -306,7 +303,7 @@ def find_flips(
                 verdict_before=query.verdict,
                 verdict_after=verdict,
                 decision_before=decision,
-                decision_after=rules.decide({**verdicts, rating.item: verdict}).outcome,
+                decision_after=limit(rules.decide({**verdicts, rating.item: verdict}).outcome),
             )
             flips.append(flip)
     return tuple(sorted(flips, key=lambda flip: not flip.decides))

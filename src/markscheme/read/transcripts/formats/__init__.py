@@ -9,6 +9,7 @@ from markscheme.read.transcripts.formats import (
     claude_code,
     claude_stream,
     codex,
+    codex_exec,
     gemini,
     inspect_ai,
     openai,
@@ -27,8 +28,8 @@ FORMATS = (
     gemini.FORMAT,
     claude_code.FORMAT,
     claude_stream.FORMAT,
-    codex.ROLLOUT_FORMAT,
-    codex.EXEC_FORMAT,
+    codex.FORMAT,
+    codex_exec.FORMAT,
     openai.RESPONSES_FORMAT,
     openai.CHAT_FORMAT,
 )

@@ -1,18 +1,17 @@
-"""Codex: rollouts of sessions, and the event stream of `codex exec --json`.
+"""Codex: rollouts of sessions.
 
 A rollout (`~/.codex/sessions/…/rollout-<time>-<thread>.jsonl`, also `.jsonl.zst`) is one thread. A
-thread that another has started is nested in it, found by the thread id in its file name. A forked
-thread begins with a copy of its parent's lines, which are left out.
-There is no error flag on calls: their status comes from exit codes in the output.
-
-`codex exec --json` writes events of threads, turns and items, one per line, without timestamps.
+thread that another has started is nested in it, found by the thread id in its file name or by the
+parent that its own first line names. A forked thread begins with a copy of its parent's lines,
+which are left out.
+There is no error flag on calls: their status comes from exit codes in the output, and from events.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from msgspec import structs
 
 from markscheme.read.json_fields import (
     JsonObject,
+    iter_objects,
     join_text,
     parse_count,
     parse_json,
@@ -28,13 +28,29 @@ from markscheme.read.json_fields import (
     to_object,
     to_text,
 )
-from markscheme.read.transcripts.draft import LOG_TRUNCATED, Draft, DraftCall, DraftDispatch
+from markscheme.read.transcripts.draft import Draft
+from markscheme.read.transcripts.formats.codex_calls import SCRIPT_TOOLS, CodexCalls, name_tool
+from markscheme.read.transcripts.formats.codex_events import name_agents, read_call_event
+from markscheme.read.transcripts.formats.codex_kinds import (
+    CALL_ITEMS,
+    HARMLESS_BLOCKS,
+    HARMLESS_EVENTS,
+    HARMLESS_ITEMS,
+    HARMLESS_RECORDS,
+    HARMLESS_TURN_ITEMS,
+    OUTPUT_ITEMS,
+    TEXT_BLOCKS,
+    fold_kind,
+)
+from markscheme.read.transcripts.formats.codex_outcomes import (
+    parse_codex_usage,
+    parse_output_status,
+    parse_script_status,
+)
 from markscheme.read.transcripts.log import Log, LogFormat
-from markscheme.vocabulary import CallStatus, Tokens, Transcript
+from markscheme.vocabulary import CallStatus, InputError, Transcript
 
 _ROLLOUT_NAME = "codex-rollout"
-# The oldest versions write items without the wrapping `payload`.
-_BARE_TYPES = frozenset({"message", "function_call", "function_call_output", "reasoning"})
 # User messages that begin like this were written by the client, not by the user.
 _CONTEXT_PREFIXES = (
     "<environment_context>",
@@ -42,24 +58,10 @@ _CONTEXT_PREFIXES = (
     "# AGENTS.md",
     "<turn_aborted>",
 )
-_CALL_TYPES = frozenset(
-    {"function_call", "custom_tool_call", "local_shell_call", "web_search_call", "tool_search_call"}
-)
-_CALL_TYPES_WITH_STATUS = frozenset({"web_search_call", "local_shell_call", "tool_search_call"})
-_TEXT_TYPES = ("input_text", "output_text", "text")
+_CALL_ITEMS_WITH_STATUS = CALL_ITEMS - {"function_call", "custom_tool_call"}
+_ITEM_KINDS = CALL_ITEMS | OUTPUT_ITEMS | HARMLESS_ITEMS | {"message"}
 _LINE_TYPES = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted"})
 _MAX_DEPTH = 8
-_EXIT_CODE = re.compile(r"^(?:Exit code:|Process exited with code) (-?\d+)", re.MULTILINE)
-_REJECTED_PATTERN = re.compile(
-    r"(?:patch|exec command|command|tool call)? ?(?:rejected|aborted) by (?:the )?user"
-)
-_FAILED_PATTERN = re.compile(
-    r"(?:failed in sandbox|execution error|apply_patch verification failed)"
-)
-# Inside a string the quotes would be escaped, so this is never a part of the output itself.
-_METADATA_EXIT_CODE = re.compile(r',\s*"metadata":\s*\{\s*"exit_code":\s*(-?\d{1,9})\s*[,}]')
-_HEAD_LENGTH = 2_000
-_TAIL_LENGTH = 200
 
 
 def can_read_rollout(log: Log) -> bool:
@@ -82,6 +84,7 @@ def _read_thread(log: Log, rollouts: _RolloutFinder, ancestors: set[Path]) -> Tr
     for record in log.iter_records():
         thread.add_record(record)
     draft = thread.draft
+    rollouts.name_children(thread.calls, log.path)
     for dispatch in draft.dispatches:
         path = rollouts.find_rollout(dispatch.agent)
         if path is not None and path not in ancestors and len(ancestors) < _MAX_DEPTH:
@@ -96,7 +99,11 @@ def _read_thread(log: Log, rollouts: _RolloutFinder, ancestors: set[Path]) -> Tr
 
 def _read_threads_together(logs: Sequence[Log]) -> Iterator[tuple[Log, Transcript]]:
     """Read the threads of a folder; leave out those that are nested in another."""
-    threads = [(log, read_rollout(log)[0]) for log in logs]
+    finders: dict[Path, _RolloutFinder] = {}
+    threads = []
+    for log in logs:
+        finder = finders.setdefault(log.path.parent, _RolloutFinder(log.path))
+        threads.append((log, _read_thread(log, finder, {log.path})))
     nested = {inner.session for _, thread in threads for inner in _iter_descendants(thread)}
     yield from ((log, thread) for log, thread in threads if thread.session not in nested)
 
@@ -108,21 +115,67 @@ def _iter_descendants(thread: Transcript) -> Iterator[Transcript]:
 
 
 class _RolloutFinder:
-    """Finds the rollout of a thread by its file name, only when it is needed."""
+    """Finds the rollouts of the threads that a thread has started, for the logs of one folder."""
 
     def __init__(self, path: Path) -> None:
         # Codex keeps rollouts in folders `2026/01/31`; a sub-agent may have started on another day.
         by_date = all(folder.name.isdigit() for folder in list(path.absolute().parents)[:3])
         self._folder = path.absolute().parents[3] if by_date else path.parent
         self._subfolders = "*/*/*/" if by_date else ""
+        self._beside = path.parent
+        self._paths: dict[str, Path] = {}
 
     def find_rollout(self, thread: str | None) -> Path | None:
-        """Return the path of a thread's rollout; `None` if there is none."""
+        """Return the path of a thread's rollout, by its file name; `None` if there is none."""
+        if thread is None:
+            return None
+        if thread in self._paths:
+            return self._paths[thread]
         # The id becomes part of a glob pattern, so it must not hold wildcards or slashes.
-        if thread is None or not thread.replace("-", "").isalnum():
+        if not thread.replace("-", "").isalnum():
             return None
         paths = sorted(self._folder.glob(f"{self._subfolders}rollout-*-{thread}.jsonl*"))
         return paths[0] if paths else None
+
+    def name_children(self, calls: CodexCalls, path: Path) -> None:
+        """Say which threads in this folder name the thread of a log as their parent."""
+        for child, child_path, meta in self._children.get(calls.draft.session or "", ()):
+            if child_path != path:
+                self._paths[child] = child_path
+                spawn = _get_spawn(meta)
+                agent_path = to_text(meta.get("agent_path")) or to_text(spawn.get("agent_path"))
+                role = to_text(meta.get("agent_role")) or to_text(spawn.get("agent_role"))
+                calls.name_agent(None, child, agent_path, role)
+
+    @cached_property
+    def _children(self) -> dict[str, list[tuple[str, Path, JsonObject]]]:
+        """The spawned threads of this folder by their parent; only first lines are read."""
+        children: dict[str, list[tuple[str, Path, JsonObject]]] = {}
+        for path in sorted(self._beside.glob("rollout-*.jsonl*")):
+            try:
+                meta = to_object(next(Log(path).iter_records(), {}).get("payload"))
+            except InputError:
+                # It is reported where it is read itself.
+                continue
+            child, parent = to_text(meta.get("id")), _find_parent(meta)
+            if child is not None and parent is not None and child != parent:
+                children.setdefault(parent, []).append((child, path, meta))
+        return children
+
+
+def _get_spawn(meta: JsonObject) -> JsonObject:
+    """Return what the first line of a thread says about the call that started it."""
+    return to_object(to_object(to_object(meta.get("source")).get("subagent")).get("thread_spawn"))
+
+
+def _find_parent(meta: JsonObject) -> str | None:
+    """Return the thread that started a thread; reviews and the like are started by no call."""
+    subagent = to_object(meta.get("source")).get("subagent")
+    if subagent is not None and not _get_spawn(meta):
+        return None
+    return to_text(_get_spawn(meta).get("parent_thread_id")) or to_text(
+        meta.get("parent_thread_id")
+    )
 
 
 class CodexThread:
@@ -130,22 +183,18 @@ class CodexThread:
 
     def __init__(self) -> None:
         self.draft = Draft()
+        self.calls = CodexCalls(self.draft)
         self._replay = ForkReplay()
         self._meta_count = 0
         self._last_total: Any = None
         self._has_prompt_events = False
         self._turn_open = False
-        self._dispatches_by_call: dict[str, DraftDispatch] = {}
-        self._calls: dict[str, DraftCall] = {}
 
     def add_record(self, record: JsonObject) -> None:
         """Add one line."""
-        payload, kind = record.get("payload"), record.get("type")
+        payload, kind = record.get("payload"), to_text(record.get("type"))
         if type(payload) is not dict:
-            if to_text(kind) in _BARE_TYPES:
-                self._add_item(record, None)
-            elif self._meta_count == 0 and "id" in record:
-                self._add_meta(record, None)
+            self._add_bare_record(record, kind)
             return
         at = parse_timestamp(record.get("timestamp"))
         if kind == "session_meta":
@@ -157,6 +206,17 @@ class CodexThread:
                 self._add_event(payload, at)
             elif kind == "turn_context":
                 self.draft.add_model(payload.get("model"))
+            elif kind not in HARMLESS_RECORDS:
+                self.draft.add_unknown_kind("record", kind)
+
+    def _add_bare_record(self, record: JsonObject, kind: str | None) -> None:
+        """Add a line of the oldest versions, which have no `payload`."""
+        if kind in _ITEM_KINDS:
+            self._add_item(record, None)
+        elif kind is None and self._meta_count == 0 and "id" in record:
+            self._add_meta(record, None)
+        elif kind is not None or record.get("record_type") != "state":
+            self.draft.add_unknown_kind("record", kind or record.get("record_type"))
 
     def _add_meta(self, meta: JsonObject, at: datetime | None) -> None:
         self._meta_count += 1
@@ -164,29 +224,39 @@ class CodexThread:
             return
         self._replay.start_thread(meta, at)
         self.draft.session = to_text(meta.get("id")) or to_text(meta.get("session_id"))
+        self.calls.reports_all = meta.get("history_mode") == "paginated"
         source = to_object(meta.get("source")).get("subagent")
         self.draft.internal = source in {"review", "compact"} if isinstance(source, str) else False
 
     def _add_item(self, item: JsonObject, at: datetime | None) -> None:
         kind = to_text(item.get("type"))
-        if kind in _CALL_TYPES:
+        if kind in CALL_ITEMS:
             self._add_call(item, at)
-        elif kind in {"function_call_output", "custom_tool_call_output"}:
+        elif kind in OUTPUT_ITEMS:
             self._add_output(item, at)
         elif kind == "message":
-            text = join_text(item.get("content"), _TEXT_TYPES)
-            role = to_text(item.get("role"))
-            if text is None:
-                return
-            if role == "assistant":
-                self.draft.add_text(text, at)
-            # User messages are prompts only in logs that have no events for prompts.
-            elif (
-                role == "user"
-                and not self._has_prompt_events
-                and not text.lstrip().startswith(_CONTEXT_PREFIXES)
-            ):
-                self.draft.add_prompt(text, at)
+            self._add_message(item, at)
+        elif kind not in HARMLESS_ITEMS:
+            self.draft.add_unknown_kind("item", kind)
+
+    def _add_message(self, item: JsonObject, at: datetime | None) -> None:
+        for block in iter_objects(item.get("content")):
+            block_kind = to_text(block.get("type"))
+            if block_kind not in TEXT_BLOCKS and block_kind not in HARMLESS_BLOCKS:
+                self.draft.add_unknown_kind("content block", block_kind)
+        text = join_text(item.get("content"), TEXT_BLOCKS)
+        role = to_text(item.get("role"))
+        if text is None:
+            return
+        if role == "assistant":
+            self.draft.add_text(text, at)
+        # User messages are prompts only in logs that have no events for prompts.
+        elif (
+            role == "user"
+            and not self._has_prompt_events
+            and not text.lstrip().startswith(_CONTEXT_PREFIXES)
+        ):
+            self.draft.add_prompt(text, at)
 
     def _add_event_prompt(self, text: str | None, at: datetime | None) -> None:
         """Add a prompt event; at the first one, drop the prompts taken from user messages."""
@@ -198,35 +268,39 @@ class CodexThread:
     def _add_call(self, item: JsonObject, at: datetime | None) -> None:
         kind = str(item.get("type"))
         name = to_text(item.get("name")) or kind.removesuffix("_call")
-        space = to_text(item.get("namespace"))
-        if space is not None and space.startswith("mcp__"):
-            name = f"{space.rstrip('_')}__{name}"
-        arguments = _parse_arguments(item)
-        call = self.draft.add_call(name, arguments, id_=to_text(item.get("call_id")), at=at)
-        if call.id is not None:
-            self._calls[call.id] = call
-        elif kind in _CALL_TYPES_WITH_STATUS:
+        name = name_tool(name, to_text(item.get("namespace")))
+        call = self.calls.add_call(
+            name,
+            _parse_arguments(item),
+            id_=to_text(item.get("call_id")),
+            other_id=to_text(item.get("id")),
+            at=at,
+        )
+        if call.id is None and kind in _CALL_ITEMS_WITH_STATUS:
             # Without an id no output line can follow, so the call states its own status.
             status = to_text(item.get("status"))
             if status in {"completed", "failed"}:
                 call.set_outcome(CallStatus.OK if status == "completed" else CallStatus.ERROR)
-        if name == "spawn_agent":
-            agent = to_object(arguments)
-            agent_kind = to_text(agent.get("agent_type")) or to_text(agent.get("task_name"))
-            dispatch = self.draft.add_dispatch(agent_kind, call, to_text(agent.get("message")))
-            if call.id is not None:
-                self._dispatches_by_call[call.id] = dispatch
 
     def _add_output(self, item: JsonObject, at: datetime | None) -> None:
         id_, output = to_text(item.get("call_id")), item.get("output")
-        if self.draft.add_result(id_, _parse_output_status(output), at) is None:
+        call = self.calls.find_call(id_)
+        if call is None:
+            self.draft.add_gap("a result belongs to no call of the log")
             return
-        dispatch = self._dispatches_by_call.get(id_ or "")
-        if dispatch is None:
-            return
-        dispatch.agent = to_text(to_object(parse_json(output)).get("agent_id")) or dispatch.agent
-        if dispatch.agent is not None and dispatch.call is not None:
-            dispatch.call.status = CallStatus.OK
+        is_script = call.name in SCRIPT_TOOLS
+        status = parse_script_status(output) if is_script else parse_output_status(output)
+        if self.draft.add_result(id_, status, at) is None and status is not None:
+            # Code may print before it ends; the last output says how it went.
+            call.status, call.ended = status, at
+        self.calls.add_result(call, output)
+        dispatch = self.calls.find_dispatch(id_)
+        if dispatch is not None:
+            dispatch.agent = (
+                to_text(to_object(parse_json(output)).get("agent_id")) or dispatch.agent
+            )
+            if dispatch.agent is not None:
+                call.status = CallStatus.OK
 
     def _add_event(self, event: JsonObject, at: datetime | None) -> None:
         kind = to_text(event.get("type"))
@@ -242,35 +316,34 @@ class CodexThread:
         elif kind == "turn_aborted":
             self._turn_open = False
             self.draft.pending_gap = "the last turn was interrupted"
-        else:
-            self._add_end_event(event, at)
+        elif kind in {"item_completed", "item_started"}:
+            self._add_turn_item(to_object(event.get("item")), kind, at)
+        elif kind not in HARMLESS_EVENTS and not self._add_call_event(event, at):
+            self.draft.add_unknown_kind("event", kind)
 
-    def _add_end_event(self, event: JsonObject, at: datetime | None) -> None:
-        """Add an event about the end of a call or the start of a sub-agent."""
-        kind, id_ = to_text(event.get("type")), to_text(event.get("call_id"))
-        call = self._calls.get(id_ or "")
-        if kind == "item_completed":
-            self._add_turn_item(to_object(event.get("item")), at)
-        elif kind in {"sub_agent_activity", "collab_agent_spawn_end"}:
-            thread = to_text(event.get("agent_thread_id")) or to_text(event.get("new_thread_id"))
-            dispatch = self._dispatches_by_call.get(id_ or "") or next(
-                (d for d in reversed(self.draft.dispatches) if d.agent is None), None
-            )
-            started = kind != "sub_agent_activity" or event.get("kind") == "started"
-            if dispatch is not None and dispatch.agent is None and started:
-                dispatch.agent = thread
-        elif call is not None:
-            status = _parse_event_status(event)
-            if status is not None:
-                call.status, call.has_result = status, True
+    def _add_call_event(self, event: JsonObject, at: datetime | None) -> bool:
+        """Add an event about a call or a sub-agent; return whether it is one."""
+        reports = read_call_event(event, at)
+        if reports is None:
+            return False
+        for report in reports:
+            self.calls.add_report(report)
+        name_agents(self.calls, event)
+        return True
 
-    def _add_turn_item(self, item: JsonObject, at: datetime | None) -> None:
-        """Add a prompt or an answer of the paginated history, which has no other events."""
-        if to_text(item.get("type")) in {"UserMessage", "user_message"}:
-            self._add_event_prompt(join_text(item.get("content"), (*_TEXT_TYPES, "Text")), at)
-        elif to_text(item.get("type")) in {"AgentMessage", "agent_message"}:
-            text = join_text(item.get("content"), (*_TEXT_TYPES, "Text"))
+    def _add_turn_item(self, item: JsonObject, event: str, at: datetime | None) -> None:
+        """Add an item of the paginated history: a prompt, an answer, or a call with its result."""
+        kind = fold_kind(to_text(item.get("type")) or "")
+        if kind == "usermessage":
+            if event == "item_completed":
+                self._add_event_prompt(join_text(item.get("content"), (*TEXT_BLOCKS, "Text")), at)
+        elif kind == "agentmessage":
+            text = join_text(item.get("content"), (*TEXT_BLOCKS, "Text"))
             self._add_new_text(text or to_text(item.get("text")), at)
+        elif kind not in HARMLESS_TURN_ITEMS and not self._add_call_event(
+            {**item, "type": kind, "has_ended": event == "item_completed"}, at
+        ):
+            self.draft.add_unknown_kind("item", item.get("type"))
 
     def _add_new_text(self, text: str | None, at: datetime | None) -> None:
         """Add the text of an event, unless the same message has been met as an item already."""
@@ -287,6 +360,7 @@ class CodexThread:
 
     def build_transcript(self, *, skipped: int, truncated: bool) -> Transcript:
         """Return the transcript of the thread."""
+        self.calls.add_doubts()
         if self._turn_open:
             self.draft.add_gap("the last turn was not completed")
         return self.draft.build_transcript(_ROLLOUT_NAME, skipped=skipped, truncated=truncated)
@@ -334,189 +408,10 @@ def _parse_arguments(item: JsonObject) -> Any:
     return item.get("input")
 
 
-def _parse_event_status(event: JsonObject) -> CallStatus | None:
-    """Return the status in an end event: by exit code, `success`, or `Ok` and `Err` of a result."""
-    code, success = event.get("exit_code"), event.get("success")
-    result = to_object(event.get("result"))
-    if isinstance(code, int):
-        return CallStatus.ERROR if code else CallStatus.OK
-    if isinstance(success, bool):
-        return CallStatus.OK if success else CallStatus.ERROR
-    if "Err" in result:
-        return CallStatus.ERROR
-    if "Ok" in result:
-        failed = to_object(result["Ok"]).get("isError") is True
-        return CallStatus.ERROR if failed else CallStatus.OK
-    return None
-
-
-def _parse_output_status(output: Any) -> CallStatus | None:
-    """Return the status that the output of a call shows; `None` if it shows none."""
-    if isinstance(output, dict):
-        if isinstance(output.get("success"), bool):
-            return CallStatus.OK if output["success"] else CallStatus.ERROR
-        output = output.get("content")
-    text = join_text(output, _TEXT_TYPES)
-    if text is None:
-        return None
-    code = _parse_metadata_exit_code(text)
-    if code is None:
-        head = text[:_HEAD_LENGTH]
-        if _REJECTED_PATTERN.search(head[:200]):
-            return CallStatus.DENIED
-        if _FAILED_PATTERN.match(head):
-            return CallStatus.ERROR
-        stated = _EXIT_CODE.search(head)
-        if stated is None:
-            return None
-        code = int(stated.group(1))
-    return CallStatus.ERROR if code else CallStatus.OK
-
-
-def _parse_metadata_exit_code(text: str) -> int | None:
-    """Return the exit code of `{"output": …, "metadata": {"exit_code": 0}}`."""
-    if not text.startswith("{"):
-        return None
-    # Outputs may be long: search the end of the text first, and parse it only if that fails.
-    match = _METADATA_EXIT_CODE.search(text, max(0, len(text) - _TAIL_LENGTH))
-    if match is not None:
-        return int(match.group(1))
-    code = to_object(to_object(parse_json(text)).get("metadata")).get("exit_code")
-    return code if isinstance(code, int) else None
-
-
-def parse_codex_usage(usage: JsonObject) -> Tokens:
-    """Return a usage of Codex, whose input tokens include cached ones."""
-    input_ = parse_count(usage.get("input_tokens"))
-    cached = parse_count(usage.get("cached_input_tokens"))
-    write = parse_count(usage.get("cache_write_input_tokens"))
-    uncached = None if input_ is None else max(input_ - (cached or 0) - (write or 0), 0)
-    return Tokens(
-        input_uncached=uncached,
-        cache_read=cached,
-        cache_write=write,
-        output=parse_count(usage.get("output_tokens")),
-        reasoning=parse_count(usage.get("reasoning_output_tokens")),
-    )
-
-
-ROLLOUT_FORMAT = LogFormat(
+FORMAT = LogFormat(
     name=_ROLLOUT_NAME,
     looks_for="lines with `type` session_meta, response_item or event_msg and `payload`",
     can_read_log=can_read_rollout,
     read_log=read_rollout,
     read_together=_read_threads_together,
-)
-
-
-_EXEC_NAME = "codex-exec"
-_EVENT_PREFIXES = ("thread.", "turn.", "item.")
-_EXEC_CALL_TYPES = frozenset(
-    {"command_execution", "file_change", "mcp_tool_call", "collab_tool_call", "web_search"}
-)
-_EXEC_STATUSES = {
-    "completed": CallStatus.OK,
-    "failed": CallStatus.ERROR,
-    "declined": CallStatus.DENIED,
-    "in_progress": CallStatus.NONE,
-}
-
-
-def can_read_exec(log: Log) -> bool:
-    """Return whether the log has events of threads, turns or items."""
-    return any(str(record.get("type")).startswith(_EVENT_PREFIXES) for record in log.sample)
-
-
-def read_exec(log: Log) -> list[Transcript]:
-    """Read one run."""
-    run = CodexExecRun()
-    for record in log.iter_records():
-        run.add_event(record)
-    if log.truncated:
-        run.draft.add_gap(LOG_TRUNCATED)
-    return [run.build_transcript(log.skipped)]
-
-
-class CodexExecRun:
-    """One run while its events are read. Item ids start again in each turn of a file."""
-
-    def __init__(self) -> None:
-        self.draft = Draft()
-        self._open_items: dict[str, DraftCall] = {}
-        self._turn_open = False
-
-    def add_event(self, event: JsonObject) -> None:
-        """Add one event."""
-        kind = to_text(event.get("type"))
-        if kind == "thread.started":
-            self.draft.session = to_text(event.get("thread_id")) or self.draft.session
-            self._open_items = {}
-        elif kind == "turn.started":
-            self._turn_open = True
-            self.draft.add_prompt(None)
-        elif kind == "turn.completed":
-            self._turn_open = False
-            usage = to_object(event.get("usage"))
-            if usage:
-                self.draft.add_usage(parse_codex_usage(usage))
-        elif kind == "turn.failed":
-            self._turn_open = False
-            self.draft.pending_gap = "the last turn failed"
-        elif isinstance(kind, str) and kind.startswith("item."):
-            self._add_item(to_object(event.get("item")), ended=kind == "item.completed")
-
-    def _add_item(self, item: JsonObject, *, ended: bool) -> None:
-        kind = to_text(item.get("type"))
-        if kind == "agent_message" and ended:
-            self.draft.add_text(to_text(item.get("text")) or "")
-        if kind not in _EXEC_CALL_TYPES:
-            return
-        id_ = to_text(item.get("id"))
-        call = self._open_items.get(id_) if id_ is not None else None
-        if call is None:
-            call = self._add_call(item)
-            if id_ is not None:
-                self._open_items[id_] = call
-        if ended:
-            call.set_outcome(_parse_item_status(item))
-            self._open_items.pop(id_ or "", None)
-
-    def _add_call(self, item: JsonObject) -> DraftCall:
-        name = str(item.get("type"))
-        if name == "mcp_tool_call":
-            name = f"mcp__{to_text(item.get('server')) or '?'}__{to_text(item.get('tool')) or '?'}"
-            return self.draft.add_call(name, item.get("arguments"), id_=to_text(item.get("id")))
-        if name == "collab_tool_call":
-            name = to_text(item.get("tool")) or name
-        call = self.draft.add_call(name, item, id_=to_text(item.get("id")))
-        if name == "spawn_agent":
-            dispatch = self.draft.add_dispatch(None, call, to_text(item.get("prompt")))
-            threads = item.get("receiver_thread_ids")
-            if isinstance(threads, list) and threads and isinstance(threads[0], str):
-                dispatch.agent = threads[0]
-        return call
-
-    def build_transcript(self, skipped: int) -> Transcript:
-        """Return the transcript of the run."""
-        if self._turn_open:
-            self.draft.add_gap("the last turn was not completed")
-        return self.draft.build_transcript(_EXEC_NAME, skipped=skipped)
-
-
-def _parse_item_status(item: JsonObject) -> CallStatus | None:
-    code = item.get("exit_code")
-    if isinstance(code, int) and code:
-        return CallStatus.ERROR
-    if item.get("error"):
-        return CallStatus.ERROR
-    if to_text(item.get("type")) == "web_search" and "status" not in item:
-        return CallStatus.OK
-    return _EXEC_STATUSES.get(str(item.get("status")))
-
-
-EXEC_FORMAT = LogFormat(
-    name=_EXEC_NAME,
-    looks_for="lines with `type` thread.started, turn.started or item.completed",
-    can_read_log=can_read_exec,
-    read_log=read_exec,
 )
