@@ -102,10 +102,18 @@ def squeeze_name(name: str) -> str:
     return _SIGNS.sub("", name.casefold())
 
 
-SHELL_TOOLS = frozenset(
-    name for kind in (ToolKind.SHELL, ToolKind.TERMINAL_INPUT) for name in _NAMES[kind].split()
+# Tools of servers whose last part is too common to say what they do.
+_NO_SERVER_TOOLS = frozenset(
+    ["create", "replace", "insert", "command", "patch", "cmd", "delete", "append", "run", "editor"]
 )
-WRITE_TOOLS = frozenset(_NAMES[ToolKind.WRITE].split())
+# Names that mean the same with any prefix, as readers of logs compare them.
+SHELL_TOOLS = frozenset(
+    name
+    for kind in (ToolKind.SHELL, ToolKind.TERMINAL_INPUT)
+    for name in _NAMES[kind].split()
+    if name not in _NO_SERVER_TOOLS
+)
+WRITE_TOOLS = frozenset(_NAMES[ToolKind.WRITE].split()) - _NO_SERVER_TOOLS
 # In the code mode of Codex `exec` has JavaScript, and its reader lists the calls in it. Cline may
 # show a command when it is done.
 _MAY_LACK_COMMAND = frozenset(["exec", "attemptcompletion", "run"])
@@ -116,10 +124,6 @@ _SUFFIXES = {
     for name in names.split()
     if name.count("_") >= _MIN_SUFFIX_PARTS - 1
 }
-# Tools of servers whose last part is too common to say what they do.
-_NO_SERVER_TOOLS = frozenset(
-    ["create", "replace", "insert", "command", "patch", "cmd", "delete", "append", "run", "editor"]
-)
 
 
 @lru_cache(maxsize=4096)
