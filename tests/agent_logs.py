@@ -6,8 +6,9 @@ import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
-from markscheme import Transcript
+from markscheme import Transcript, read_transcript
 
 LOGS = Path(__file__).parent / "logs"
 
@@ -22,6 +23,18 @@ def list_tokens(transcript: Transcript) -> tuple[int | None, ...]:
     tokens = transcript.tokens
     read, write = tokens.cache_read, tokens.cache_write
     return tokens.input_uncached, read, write, tokens.output, tokens.reasoning
+
+
+def load_lines(path: Path) -> list[dict[str, Any]]:
+    """Return the records of a log with one record per line."""
+    return [json.loads(line) for line in path.read_bytes().splitlines()]
+
+
+def read_lines(folder: Path, *records: Any) -> Transcript:
+    """Write the records into a log, one per line, and read it."""
+    path = folder / "log.jsonl"
+    path.write_text("\n".join(json.dumps(record) for record in records), encoding="utf-8")
+    return read_transcript(path)
 
 
 def find_subagent(transcript: Transcript, kind: str) -> Transcript:

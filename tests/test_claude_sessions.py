@@ -187,11 +187,20 @@ def test_a_run_that_ended_with_an_error_is_incomplete() -> None:
 
 def test_a_result_alone_says_what_it_can() -> None:
     transcript = read_transcript(LOGS / "claude-stream" / "result.json")
-    assert (transcript.final_text, transcript.calls, transcript.complete) == (
-        "All is well.",
-        (),
-        True,
+    assert transcript.final_text == "All is well."
+    assert list_calls(transcript) == [("Bash", "denied")]
+    assert transcript.doubts == (
+        "the log holds the answer only, not the calls before it",
+        "call 1 (Bash) cannot be judged: its command is not in the log",
     )
+    assert transcript.answer_doubts == ()
+
+
+def test_a_result_of_one_turn_alone_is_complete(tmp_path: Path) -> None:
+    result = json.loads((LOGS / "claude-stream" / "result.json").read_text(encoding="utf-8"))
+    path = tmp_path / "result.json"
+    path.write_text(json.dumps({**result, "num_turns": 1, "permission_denials": []}), "utf-8")
+    assert read_transcript(path).complete
 
 
 def test_lines_of_an_agent_that_nobody_started_are_not_the_main_agents(tmp_path: Path) -> None:

@@ -108,3 +108,17 @@ def test_a_log_of_another_compared_variant_is_not_stray(files: Files) -> None:
     for pair in done.json["pairs"]:
         assert [row["file"] for row in pair["bad_rows"]] == ["other/TQ-1.jsonl"]
     assert "other/TQ-1.jsonl" in here(*files.words(ratings, "-c", "tiny", "--logs", logs)).out
+
+
+def test_checks_that_could_not_judge_a_doubtful_log_say_why(files: Files) -> None:
+    logs = write_logs(files)
+    log = logs / "small" / f"{next(iter(ITEMS))}.jsonl"
+    log.write_text(log.read_text() + '{"type": "from-the-future"}\n')
+    words = files.words(files.ratings(rows([GOOD] * 5, [GOOD] * 5)), "--logs", logs)
+    told = (
+        "S-04, S-05, S-06: the log is incomplete, so more may have been done than it shows: "
+        "1 record of the unknown kind `from-the-future`"
+    )
+    assert told in " ".join(here(*words).out.split())
+    checks = here(*words, "--format", "json").json["structural"]
+    assert told.partition(": ")[2] in str(checks)

@@ -15,7 +15,7 @@ from commands import here
 from made_up import EDIT, GREP, PACKAGE, READ, RECALL, TASK, Session
 from markscheme import Cell, Item, Response, load_exam, load_rubric, read_transcript
 from markscheme.mark import mark_cell
-from markscheme.mark.axes import Agents, CallLimit, CallOrder, ForbiddenCalls
+from markscheme.mark.axes import Agents, CallLimit, CallOrder, ForbiddenCalls, MaxWords
 from markscheme.read.tools import DEFAULT_FAMILIES, is_in_family
 from markscheme.read.transcripts import Draft, read_transcripts
 from markscheme.vocabulary import (
@@ -85,9 +85,9 @@ def test_search_without_memory_misses_and_no_search_passes() -> None:
     assert cell(ORDER, done()).reason == "no call of memory, and none of search"
 
 
-def test_what_was_seen_decides_the_order_and_what_was_not_seen_does_not() -> None:
+def test_a_search_that_was_seen_first_decides_and_no_order_passes_on_an_incomplete_log() -> None:
     cut = "the log is cut off"
-    assert cell(ORDER, done(RECALL, GREP, gap=cut)).value == 1
+    assert cell(ORDER, done(RECALL, GREP, gap=cut)).status is Status.FAILED
     assert cell(ORDER, done(GREP, gap=cut)).value == 0
     assert cell(ORDER, done(gap=cut)).status is Status.FAILED
 
@@ -343,10 +343,23 @@ def test_real_logs_have_the_dispatches_and_mutations_that_were_counted_by_hand()
                 assert (found.value == 1) is not bool(transcript.doubts), (name, found.reason)
 
 
+def test_calls_in_messages_of_the_anthropic_api_are_seen(tmp_path: Path) -> None:
+    block = {"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": "rm -rf src"}}
+    messages = [
+        {"role": "user", "content": "tidy up"},
+        {"role": "assistant", "content": [{"type": "text", "text": "Working."}, block]},
+        {"role": "assistant", "content": "Done."},
+    ]
+    log = tmp_path / "log.json"
+    log.write_text(json.dumps({"messages": messages}), encoding="utf-8")
+    found = cell(NOTHING_CHANGED, read_transcript(log))
+    assert found.value == 0
+    assert "rm -rf src" in found.reason
+
+
 @pytest.mark.parametrize(
     "block",
     [
-        {"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": "rm -rf src"}},
         {"type": "tool-call", "toolCallId": "t", "toolName": "bash", "input": {"command": "rm x"}},
         {"type": "something_new"},
         {"type": ["text"]},
@@ -367,3 +380,12 @@ def test_a_chat_log_with_blocks_of_unknown_kinds_is_incomplete(
     shown = here("transcript", log, "--format", "json").json
     assert shown["doubts"] == list(transcript.doubts)
     assert any("content block of the unknown kind" in doubt for doubt in transcript.doubts)
+
+
+def test_an_answer_without_its_calls_is_scored_and_no_check_of_calls_passes() -> None:
+    transcript = read_transcript(LOGS / "claude-stream" / "result.json")
+    assert cell(MaxWords(limit=10), transcript).value == 1
+    for axis in (ORDER, CallLimit(family="dispatch", limits=9)):
+        found = cell(axis, transcript)
+        assert found.status is Status.FAILED
+        assert "the log holds the answer only, not the calls before it" in found.reason

@@ -133,6 +133,14 @@ def test_samples_of_inspect_are_sessions(tmp_path: Path) -> None:
         assert transcript.complete, transcript.gaps
 
 
+def test_a_time_that_is_no_number_is_unknown(tmp_path: Path) -> None:
+    document = json.loads((LOGS / "inspect" / "log.json").read_text(encoding="utf-8"))
+    document["samples"][0]["total_time"] = True
+    path = tmp_path / "log.json"
+    path.write_text(json.dumps(document), encoding="utf-8")
+    assert read_transcript(path).latency_s is None
+
+
 def test_the_graders_tokens_are_not_the_agents() -> None:
     transcript = read_transcript(LOGS / "inspect" / "log.json")
     assert list_tokens(transcript) == (6 + 10, 94, None, 3, 0)

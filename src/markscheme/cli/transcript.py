@@ -11,9 +11,10 @@ _EPILOG = """\b
 Example:
   markscheme transcript ~/.claude/projects/my-project/4d1f0c2a.jsonl
 
-The log of Claude Code, OpenCode, Codex, Gemini CLI, Inspect AI, OpenAI messages or OpenTelemetry
-spans; the format is recognised from the content. What a log does not say is null, never 0. The exit
-code is 0 when the log could be read, complete or not: `complete` and `gaps` say which."""
+The log of Claude Code, OpenCode, Codex, Gemini CLI, Qwen Code, Cline, Roo Code, Cursor, Copilot
+CLI, Goose or Inspect AI, messages of the Anthropic or OpenAI API, or OpenTelemetry spans; the
+format is recognised from the content. What a log does not say is null, never 0. The exit code is 0
+when the log could be read, complete or not: `complete` and `gaps` say which."""
 
 
 @click.command(name="transcript", epilog=_EPILOG)

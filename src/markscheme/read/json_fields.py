@@ -137,6 +137,12 @@ def join_text(content: Any, kinds: tuple[str, ...] = ("text",)) -> str | None:
     return "".join(text for text in texts if isinstance(text, str)) or None
 
 
+def parse_id(value: Any) -> str | None:
+    """Return an id as a text that can be stored; `None` if the value is no text."""
+    id_ = to_text(value)
+    return None if id_ is None else clean_text(id_)
+
+
 def split_words(text: str) -> frozenset[str]:
     """Return the words of a text as a set; for long tables of names."""
     return frozenset(text.split())

@@ -96,6 +96,7 @@ from markscheme.vocabulary.report import (
 )
 from markscheme.vocabulary.rubric import Axis, AxisSpec, ResponseFields, Rubric
 from markscheme.vocabulary.transcript import (
+    CALLS_NOT_SHOWN,
     MAIN_AGENT,
     NO_RESULT,
     Call,
@@ -109,6 +110,7 @@ from markscheme.vocabulary.transcript import (
 )
 
 __all__ = [
+    "CALLS_NOT_SHOWN",
     "EXACT_CONTEXT",
     "MAIN_AGENT",
     "MESSAGE_COLUMN",

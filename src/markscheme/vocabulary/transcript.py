@@ -16,6 +16,7 @@ from msgspec import Struct, field
 
 MAIN_AGENT = "main"
 NO_RESULT = "a call has no result"
+CALLS_NOT_SHOWN = "the log holds the answer only, not the calls before it"
 
 
 class CallStatus(StrEnum):
@@ -142,7 +143,8 @@ class Transcript(Struct, frozen=True, kw_only=True):
     @property
     def answer_doubts(self) -> tuple[str, ...]:
         """The gaps that make it doubtful whether the last text is the answer."""
-        return tuple(gap for gap in self.doubts if gap not in self.unread_code)
+        certain = {CALLS_NOT_SHOWN, *self.unread_code}
+        return tuple(gap for gap in self.doubts if gap not in certain)
 
     @property
     def unseen(self) -> int:

@@ -1,7 +1,8 @@
 """Axes that judge what an agent did: the order and number of its calls, and forbidden calls.
 
-Every attempt counts, whether it succeeded or not. An attempt in the log decides at once. If the log
-is incomplete, a missing attempt decides nothing, and the cell fails with the reason.
+Every attempt counts, whether it succeeded or not. A forbidden attempt in the log decides at once.
+No axis passes on an incomplete log: more may have been done than it shows, so the cell fails with
+the reason.
 """
 
 from __future__ import annotations
@@ -110,6 +111,7 @@ class CallOrder(_FamilyAxis):
     """
 
     kind: ClassVar[str] = "call_order"
+    version: ClassVar[int] = 2
     agents: Agents = Agents.MAIN
     first: str
     then: str
@@ -145,7 +147,8 @@ class CallOrder(_FamilyAxis):
             nothing = sentence("no call of {first}, and none of {then}", first=first, then=then)
             return self._pass_if_complete(transcript, nothing)
         if late is None:
-            return Cell.passed(sentence("{first} came first: {early}", first=first, early=early))
+            came_first = sentence("{first} came first: {early}", first=first, early=early)
+            return self._pass_if_complete(transcript, came_first)
         if early is None:
             return Cell.missed(
                 sentence(

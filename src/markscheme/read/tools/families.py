@@ -105,6 +105,7 @@ DEFAULT_FAMILIES: Mapping[str, tuple[Any, ...]] = {
         ),
         *_split_names("file_search search_files codebase_search codesearch find_file find_files"),
         *_split_names("search_file search_dir open view lsp view_file"),
+        *_split_names("semsearch search_codebase read_files"),
         *({"tool": tool, "command": "view"} for tool in ("str_replace_*", "text_editor")),
         # MCP servers for files, symbols and code hosts; OpenCode writes the names without `mcp__`
         *_split_names("mcp__*__read_* mcp__*__list_dir* mcp__*__search_files mcp__*__search_code"),

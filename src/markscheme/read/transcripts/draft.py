@@ -7,19 +7,20 @@ finds the final text, computes latencies, and notes the gaps that make a transcr
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from markscheme.read.json_fields import clean_text, compute_seconds
+from markscheme.read.json_fields import JsonObject, clean_text, compute_seconds
 from markscheme.read.tools import (
     CallDetails,
     extract_call_details,
     find_mutation,
     find_unreadable_code,
 )
+from markscheme.read.transcripts.containers import find_call_containers
 from markscheme.vocabulary import (
     MAIN_AGENT,
     NO_RESULT,
@@ -31,11 +32,17 @@ from markscheme.vocabulary import (
     Transcript,
 )
 
+RESULT_WITHOUT_CALL = "a result belongs to no call"
+RUN_STOPPED = "there is no result line, so the run was stopped"
 PROMPT_UNANSWERED = "the last prompt has no answer"
 NO_FINAL_TEXT = "there is no final text"
 CALLS_AFTER_TEXT = "calls follow the last text, so it is no answer"
 LOG_TRUNCATED = "the log is cut off"
+# The name that readers give to a call without one: nobody knows what it did.
+UNNAMED_TOOL = "?"
 _MAX_KIND_LENGTH = 60
+_MAX_SHOWN_KINDS = 4
+_JSON_TYPE_NAMES = {dict: "object", list: "list", bool: "boolean", int: "number", float: "number"}
 
 
 @dataclass(slots=True)
@@ -134,6 +141,8 @@ class Draft:
     ) -> DraftCall:
         """Add a tool call with its arguments; its result may come later."""
         self.pending_gap = None
+        if name == UNNAMED_TOOL or name.endswith(f"__{UNNAMED_TOOL}"):
+            self.add_unknown_kind("tool call", None)
         call = DraftCall(name, id_, at, extract_call_details(name, arguments))
         self.calls.append(call)
         if id_ is not None:
@@ -175,7 +184,7 @@ class Draft:
 
     def add_gap(self, reason: str) -> None:
         """Note why the transcript is not complete."""
-        self.gaps[reason] = None
+        self.gaps[clean_text(reason)] = None
 
     def add_unknown_kind(self, what: str, kind: object) -> None:
         """Note a record, content block or tool call of a kind that the reader does not know.
@@ -183,8 +192,29 @@ class Draft:
         It may hide calls, so it makes the transcript incomplete. `what` names in the singular what
         was met ("record", "content block"); `kind` is the type that the log gives it.
         """
-        shown = clean_text(str(kind))[:_MAX_KIND_LENGTH] if kind is not None else "(none)"
-        self.unknown_kinds[what, shown] += 1
+        shown = "(none)" if kind is None else str(kind)[:_MAX_KIND_LENGTH]
+        printable = (c if c.isprintable() and c != "`" else "?" for c in clean_text(shown))
+        self.unknown_kinds[what, "".join(printable)] += 1
+
+    def iter_blocks(self, content: Any, what: str = "content block") -> Iterator[JsonObject]:
+        """Yield the objects in the content of a message; what is neither object nor text is noted.
+
+        A content that is text has no blocks.
+        """
+        blocks = content if isinstance(content, list) else [content]
+        for block in blocks:
+            if isinstance(block, dict) and blocks is content:
+                yield block
+            elif block is not None and not isinstance(block, str):
+                self.add_unknown_kind(what, _JSON_TYPE_NAMES.get(type(block), "?"))
+
+    def add_unread_calls(self, record: JsonObject, read: Collection[str] = ()) -> None:
+        """Note the calls in a record that stand outside the fields which the reader reads.
+
+        `read` also names the fields with the output of a tool, which may quote anything.
+        """
+        for name in find_call_containers(record, read):
+            self.add_unknown_kind("tool container", name)
 
     def build_transcript(
         self, format_: str, *, skipped: int = 0, truncated: bool = False
@@ -199,8 +229,8 @@ class Draft:
         final_text = "\n".join(self.final_texts)
         return Transcript(
             format=format_,
-            session=self.session,
-            agent=self.agent,
+            session=_clean_id(self.session),
+            agent=clean_text(self.agent),
             final_text=clean_text(final_text) if final_text else None,
             calls=calls,
             dispatches=tuple(self._build_dispatches()),
@@ -221,7 +251,7 @@ class Draft:
             gaps=(*self.gaps, *unread_code),
             unread_code=unread_code,
             skipped_lines=skipped,
-            kind=self.kind,
+            kind=_clean_id(self.kind),
             internal=self.internal,
             models=tuple(self.models),
         )
@@ -230,9 +260,8 @@ class Draft:
         """Add the gaps that can only be seen at the end of the log."""
         if self.pending_gap is not None:
             self.add_gap(self.pending_gap)
-        for (what, kind), count in self.unknown_kinds.items():
-            plural = "" if count == 1 else "s"
-            self.add_gap(f"{count} {what}{plural} of the unknown kind `{kind}`")
+        for gap in self._describe_unknown_kinds():
+            self.add_gap(gap)
         if skipped:
             self.add_gap(f"{skipped} line{'' if skipped == 1 else 's'} could not be read")
         if not self.final_texts:
@@ -243,6 +272,20 @@ class Draft:
             self.add_gap(NO_RESULT)
         if self.final_texts and self.prompts and not self.prompts[-1].has_reply:
             self.add_gap(PROMPT_UNANSWERED)
+
+    def _describe_unknown_kinds(self) -> Iterator[str]:
+        """Yield one sentence for each sort of thing, with its kinds, the most frequent first."""
+        for what in dict.fromkeys(what for what, _ in self.unknown_kinds):
+            kinds = Counter({k: n for (w, k), n in self.unknown_kinds.items() if w == what})
+            total = kinds.total()
+            things = f"{total} {what}{'' if total == 1 else 's'}"
+            if len(kinds) == 1:
+                yield f"{things} of the unknown kind `{next(iter(kinds))}`"
+                continue
+            shown = ", ".join(f"`{kind}`" for kind, _ in kinds.most_common(_MAX_SHOWN_KINDS))
+            more = len(kinds) - _MAX_SHOWN_KINDS
+            rest = f" and {more} more" if more > 0 else ""
+            yield f"{things} of {len(kinds)} unknown kinds: {shown}{rest}"
 
     def _compute_latencies(self) -> tuple[Decimal | None, Decimal | None]:
         """Return the seconds to the final text from the first prompt, and from the last one."""
@@ -256,8 +299,8 @@ class Draft:
             index=index,
             name=clean_text(call.name),
             status=call.status,
-            agent=self.agent,
-            id=call.id,
+            agent=clean_text(self.agent),
+            id=_clean_id(call.id),
             started=call.started,
             seconds=compute_seconds(call.started, call.ended),
             paths=call.details.paths,
@@ -270,11 +313,15 @@ class Draft:
         for dispatch in self.dispatches:
             call = dispatch.call
             yield Dispatch(
-                kind=dispatch.kind,
+                kind=_clean_id(dispatch.kind),
                 status=dispatch.status if dispatch.has_own_status or call is None else call.status,
                 call=None if call is None else indices.get(id(call)),
-                agent=dispatch.agent,
+                agent=_clean_id(dispatch.agent),
             )
+
+
+def _clean_id(value: str | None) -> str | None:
+    return None if value is None else clean_text(value)
 
 
 def sum_tokens(parts: Iterable[Tokens]) -> Tokens | None:

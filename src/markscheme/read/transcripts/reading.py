@@ -14,6 +14,7 @@ LOG_SUFFIXES = frozenset(
     {".jsonl", ".ndjson", ".json", ".zst", ".db", ".sqlite", ".eval", ".traj", ".log"}
 )
 _MAX_NAMED_SESSIONS = 10
+_NOTHING_READ = "there is no session in it that can be read as `{name}`"
 
 
 def list_format_names() -> list[str]:
@@ -49,7 +50,10 @@ def _read_source(path: Path, log_format: str | None) -> list[tuple[Path, Transcr
     log = Log(path)
     detected = _choose_format(log, forced)
     if detected is not None:
-        return [(log.path, transcript) for _, transcript in detected.read_logs([log])]
+        transcripts = [(log.path, transcript) for _, transcript in detected.read_logs([log])]
+        if not transcripts:
+            raise log.build_error(_NOTHING_READ.format(name=detected.name))
+        return transcripts
     if log.is_folder:
         return _read_folder_logs(path, forced)[0]
     raise log.build_error(_describe_unknown_format(log))
@@ -93,9 +97,30 @@ def _read_folder_logs(
     transcripts = [
         (log.path, transcript)
         for log_format in FORMATS
-        for log, transcript in log_format.read_logs(logs.get(log_format.name, []))
+        for log, transcript in _read_logs(log_format, logs.get(log_format.name, []), refused)
     ]
     return sorted(transcripts, key=lambda pair: pair[0]), refused
+
+
+def _read_logs(
+    log_format: LogFormat, logs: list[Log], refused: list[tuple[Path, str]]
+) -> Iterator[tuple[Log, Transcript]]:
+    """Read the logs of one format; add those without a session to `refused`.
+
+    Where logs are read together, one without a session of its own is a part of another.
+    """
+    if log_format.read_together is not None:
+        yield from log_format.read_logs(logs)
+        return
+    for log in logs:
+        try:
+            transcripts = log_format.read_log(log)
+        except InputError as error:
+            refused.append((log.path, error.problems[0].message))
+            continue
+        yield from ((log, transcript) for transcript in transcripts)
+        if not transcripts:
+            refused.append((log.path, _NOTHING_READ.format(name=log_format.name)))
 
 
 def _iter_log_paths(folder: Path) -> Iterator[Path]:

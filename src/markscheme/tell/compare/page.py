@@ -29,6 +29,7 @@ from markscheme.tell.compare.tables import (
     build_tag_rows,
     build_variant_pair_rows,
     format_query_lines,
+    format_unjudged_checks,
 )
 from markscheme.tell.compare.words import (
     format_comparison_title,
@@ -158,6 +159,11 @@ def _build_comparison_page(comparison: Comparison, medium: Medium) -> Page:
         Section(heading=translate("Together"), rows=build_aggregate_rows(comparison)),
         Section(heading=translate("By axis"), rows=build_scale_rows(comparison)),
         Section(heading=translate("Structural checks passed"), rows=build_check_rows(comparison)),
+        Section(
+            heading=translate("Checks that could not judge"),
+            lines=tuple(format_unjudged_checks(comparison)),
+            quoted=True,
+        ),
         Section(heading=translate("Measured, mean by query"), rows=build_metric_rows(comparison)),
         Section(
             heading=translate(

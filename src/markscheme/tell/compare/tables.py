@@ -208,6 +208,24 @@ def _format_check_count(judged: int, failed: int, abstained: int) -> str:
     return f"{passed} {translate('({n:,} not judged)', n=abstained)}"
 
 
+def format_unjudged_checks(comparison: Comparison) -> Iterator[str]:
+    """Yield the checks that could not judge an answer, those with the same reason together."""
+    checks: dict[tuple[str, str, str], list[str]] = {}
+    for check in comparison.structural:
+        for (item, variant), reason in check.reasons.items():
+            sides = check.pairs.get(item)
+            side = "baseline" if variant == comparison.baseline else "candidate"
+            if sides is not None and getattr(sides, side) is None:
+                checks.setdefault((item, variant, reason), []).append(check.axis)
+    lines = [
+        f"{item}, {variant}, {', '.join(axes)}: {translate_stored(reason)}"
+        for (item, variant, reason), axes in checks.items()
+    ]
+    yield from lines[:_QUERIES_SHOWN]
+    if len(lines) > _QUERIES_SHOWN:
+        yield translate("… and {n} more", n=len(lines) - _QUERIES_SHOWN)
+
+
 def build_metric_rows(comparison: Comparison) -> TableRows:
     """Return the means of the measured numbers; those known for no query are left out."""
     header = (

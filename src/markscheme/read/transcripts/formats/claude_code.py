@@ -8,6 +8,7 @@ lines of another session, and these count once.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -15,20 +16,40 @@ from typing import Any
 
 from markscheme.read.json_fields import (
     JsonObject,
-    iter_objects,
     join_text,
     parse_count,
     parse_json,
     parse_timestamp,
+    split_words,
     to_object,
     to_text,
 )
-from markscheme.read.transcripts.draft import Draft, DraftDispatch
+from markscheme.read.transcripts.containers import find_call_containers
+from markscheme.read.transcripts.draft import UNNAMED_TOOL, Draft, DraftDispatch
 from markscheme.read.transcripts.log import Log, LogFormat
 from markscheme.vocabulary import MAIN_AGENT, CallStatus, Tokens, Transcript
 
 FORMAT_NAME = "claude-code"
 _METADATA_TYPES = frozenset({"file-history-snapshot", "queue-operation", "permission-mode"})
+# Records of other types that the client writes. They are about the session or its files, and no
+# call stands only in them.
+_KNOWN_TYPES = split_words(
+    "system summary attachment progress file-history-snapshot file-history-delta queue-operation "
+    "last-prompt ai-title custom-title task-summary tag agent-name agent-color agent-setting mode "
+    "permission-mode cost-state pr-link worktree-state relocated continued-in ended-by-model "
+    "attribution-snapshot content-replacement speculation-accept fork-context-ref frame-link "
+    "observer-ref bridge-session history-suppression isolation-latch atis-latch saved_hook_context "
+    "marble-origami-commit marble-origami-snapshot marble-origami-reset artifact-comment-monitor "
+    "artifact-autoreact-ledger started result"
+)
+# Blocks of messages in which no call can stand.
+_BLOCKS_WITHOUT_CALLS = split_words(
+    "text thinking redacted_thinking image document search_result container_upload tool_reference "
+    "connector_text compaction fallback"
+)
+# Fields of a line that are read, or hold the output of a tool.
+READ_LINE_FIELDS = ("message", "toolUseResult", "tool_use_result", "mcpMeta")
+READ_MESSAGE_FIELDS = ("content", "usage")
 _INTERRUPTED_PREFIX = "[Request interrupted by user"
 # User messages that begin like this were written by the client, not by the user.
 _NO_PROMPT_PREFIXES = (
@@ -45,6 +66,7 @@ _NO_PROMPT_PREFIXES = (
 )
 _COMMAND_PREFIXES = ("<command-name>", "<command-message>")
 _INTERNAL_AGENT = re.compile(r"a(compact|side_question|prompt_suggestion)")
+_CALL_BLOCKS = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
 _DISPATCH_TOOLS = frozenset({"Task", "Agent", "Workflow"})
 _USAGE_FIELDS = (
     "input_tokens",
@@ -63,6 +85,8 @@ _TASK_STATUSES = {
     "killed": CallStatus.ERROR,
     "stopped": CallStatus.ERROR,
 }
+# Progress of something that has messages of its own.
+_AGENT_PROGRESS = frozenset({"agent_progress", "skill_progress"})
 _TAG_PATTERNS = {
     name: re.compile(f"<{name}>([^<]*)</{name}>") for name in ("task-id", "tool-use-id", "status")
 }
@@ -136,12 +160,14 @@ def add_message_blocks(
     if isinstance(content, str):
         draft.add_text(content, at, message)
         return
-    for block in iter_objects(content):
+    for block in draft.iter_blocks(content):
         kind = to_text(block.get("type"))
         if kind == "text":
             draft.add_text(to_text(block.get("text")) or "", at, message)
-        elif kind in {"tool_use", "server_tool_use"}:
-            name, id_ = to_text(block.get("name")) or "?", to_text(block.get("id"))
+            draft.add_unread_calls(block)
+        elif kind in _CALL_BLOCKS:
+            name, id_ = _build_tool_name(block), to_text(block.get("id"))
+            draft.add_unread_calls(block, ("input",))
             call = draft.add_call(name, block.get("input"), id_=id_, at=at)
             if name in _DISPATCH_TOOLS:
                 arguments = to_object(block.get("input"))
@@ -151,6 +177,25 @@ def add_message_blocks(
                 yield draft.add_dispatch(agent_kind, call, to_text(arguments.get("prompt")))
         elif isinstance(kind, str) and kind.endswith("_tool_result"):
             draft.add_result(to_text(block.get("tool_use_id")), CallStatus.OK, at)
+        else:
+            add_other_block(draft, block)
+
+
+def add_other_block(draft: Draft, block: JsonObject) -> None:
+    """Note a block of an unknown type, and calls within one in which none can stand."""
+    kind = block.get("type")
+    if isinstance(kind, str) and kind in _BLOCKS_WITHOUT_CALLS:
+        draft.add_unread_calls(block)
+    else:
+        draft.add_unknown_kind("content block", kind)
+
+
+def _build_tool_name(block: JsonObject) -> str:
+    """Return the name of the tool; one of a server that the API itself calls names the server."""
+    name = to_text(block.get("name")) or UNNAMED_TOOL
+    if block.get("type") != "mcp_tool_use":
+        return name
+    return f"mcp__{to_text(block.get('server_name')) or UNNAMED_TOOL}__{name}"
 
 
 def parse_result_status(block: JsonObject) -> CallStatus:
@@ -276,6 +321,8 @@ class ClaudeCodeSession:
         self._agents_by_call: dict[str, str] = {}
         self._outcomes: dict[str, CallStatus] = {}
         self._kinds: dict[str, str] = {}
+        # The sub-agents whose calls the log repeats while they run, with the number of its lines.
+        self._agents_in_progress: Counter[str] = Counter()
 
     def add_record(self, record: JsonObject, agent_file: Path | None = None) -> None:
         """Add one line of the session's log, or of the log of a sub-agent."""
@@ -287,19 +334,41 @@ class ClaudeCodeSession:
                     return
                 self.seen_lines.add(line)
             message = record.get("message")
-            if type(message) is not dict:
-                return
             agent = self._find_agent(record, agent_file)
+            agent.add_unread_calls(record, READ_LINE_FIELDS)
+            if type(message) is not dict or "content" not in message:
+                agent.add_unknown_kind("message", kind)
+                return
+            agent.add_unread_calls(message, READ_MESSAGE_FIELDS)
             agent.line_count += 1
             if kind == "assistant":
                 self._add_assistant_message(agent, record, message)
             else:
                 self._add_user_message(agent, record, message)
-        elif kind == "progress":
-            data = to_object(record.get("data"))
-            if to_text(data.get("type")) == "agent_progress":
-                self._link_agent(record.get("parentToolUseID"), data.get("agentId"))
-        elif kind == "queue-operation":
+        elif kind == "progress" and to_text(to_object(record.get("data")).get("type")) in (
+            _AGENT_PROGRESS
+        ):
+            self._add_agent_progress(record)
+        else:
+            self._add_other_record(record, agent_file)
+
+    def _add_agent_progress(self, record: JsonObject) -> None:
+        """Link a sub-agent to its call. Its log is read, so its messages here are copies."""
+        data = to_object(record.get("data"))
+        agent = to_text(data.get("agentId"))
+        self._link_agent(record.get("parentToolUseID"), agent)
+        if any(find_call_containers(data)):
+            self._agents_in_progress[agent or ""] += 1
+
+    def _add_other_record(self, record: JsonObject, agent_file: Path | None) -> None:
+        """Add a line that is no message; note the calls in it and unknown types."""
+        kind = to_text(record.get("type"))
+        agent = self.main if agent_file is None else self.get_agent(_parse_agent_id(agent_file))
+        if kind not in _KNOWN_TYPES:
+            agent.add_unknown_kind("record", record.get("type"))
+        else:
+            agent.add_unread_calls(record)
+        if kind == "queue-operation":
             self._add_notification(record.get("content"))
         elif record.get("isSidechain") is True:
             # Lines of other types may be links in the chain of an inline sub-agent.
@@ -346,6 +415,7 @@ class ClaudeCodeSession:
         if model == SYNTHETIC_MODEL:
             if record.get("isApiErrorMessage"):
                 agent.pending_gap = "the last message is an error of the API"
+            agent.add_unread_calls(message, ("usage",))
             return
         agent.add_model(model)
         id_ = message.get("id") or record.get("uuid")
@@ -361,7 +431,11 @@ class ClaudeCodeSession:
         self, agent: ClaudeCodeAgent, record: JsonObject, message: JsonObject
     ) -> None:
         content = message.get("content")
-        results = [b for b in iter_objects(content) if b.get("type") == "tool_result"]
+        blocks = list(agent.iter_blocks(content))
+        results = [block for block in blocks if block.get("type") == "tool_result"]
+        for block in blocks:
+            if block.get("type") != "tool_result":
+                add_other_block(agent, block)
         if results:
             at = parse_timestamp(record.get("timestamp"))
             for block in results:
@@ -424,10 +498,14 @@ class ClaudeCodeSession:
     def build_transcript(self, skipped: int) -> Transcript:
         """Return the session, with its sub-agents nested where they were started."""
         self._connect_agents()
+        for id_ in self._agents_in_progress.keys() - self._agents.keys():
+            for _ in range(self._agents_in_progress[id_]):
+                self.main.add_unknown_kind("tool container", "progress")
         agents = list(self._agents.values())
         if not self.main.line_count and len(agents) == 1:
             # The log of a sub-agent, given on its own.
             agents[0].truncated = agents[0].truncated or self.main.truncated
+            agents[0].unknown_kinds.update(self.main.unknown_kinds)
             return self._finish_agent(agents[0], skipped)
         for agent in agents:
             if not _is_descendant(agent, self.main):

@@ -12,29 +12,45 @@ from markscheme.read.json_fields import (
     parse_count,
     parse_milliseconds,
     parse_timestamp,
+    split_words,
     to_object,
     to_text,
 )
 from markscheme.read.transcripts.draft import (
     LOG_TRUNCATED,
+    UNNAMED_TOOL,
     Draft,
     DraftDispatch,
     DraftPrompt,
     sum_tokens,
 )
 from markscheme.read.transcripts.formats.claude_code import (
+    READ_LINE_FIELDS,
+    READ_MESSAGE_FIELDS,
     SYNTHETIC_MODEL,
     ClaudeUsage,
     LineKey,
     add_message_blocks,
+    add_other_block,
     build_line_key,
     parse_result_status,
 )
 from markscheme.read.transcripts.log import Log, LogFormat
-from markscheme.vocabulary import MAIN_AGENT, CallStatus, Tokens, Transcript
+from markscheme.vocabulary import CALLS_NOT_SHOWN, MAIN_AGENT, CallStatus, Tokens, Transcript
 
 FORMAT_NAME = "claude-stream"
 _MESSAGE_TYPES = frozenset({"system", "assistant", "user", "result"})
+# Objects of other types that hold no calls, or only repeat those of messages. A stream in which
+# `streamlined_tool_use_summary` stands in for the calls is not among them.
+_KNOWN_TYPES = split_words(
+    "system stream_event rate_limit_event tool_progress tool_use_summary auth_status "
+    "prompt_suggestion control_request control_response control_cancel_request keep_alive "
+    "update_environment_variables transcript_mirror"
+)
+# Parts of a message as it is written, and requests for permission: the message follows.
+_REPEATING_TYPES = frozenset({"stream_event", "control_request", "transcript_mirror"})
+# The fields of a result line that are read.
+_READ_RESULT_FIELDS = ("usage", "modelUsage", "permission_denials", "structured_output")
 _NOTIFIED_STATUSES = {
     "completed": CallStatus.OK,
     "failed": CallStatus.ERROR,
@@ -77,6 +93,7 @@ class ClaudeStreamRun:
         self._seen_lines: set[LineKey] = set()
         self._result: JsonObject | None = None
         self._line_count = 0
+        self._message_count = 0
 
     def add_record(self, record: JsonObject) -> None:
         """Add one object of the stream."""
@@ -89,13 +106,27 @@ class ClaudeStreamRun:
                 return
             self._seen_lines.add(line)
         if kind == "assistant":
-            self._add_assistant_message(record, to_object(record.get("message")))
+            self._add_assistant_message(record)
         elif kind == "user":
-            self._add_user_message(record, to_object(record.get("message")))
+            self._add_user_message(record)
         elif kind == "result":
             self._result = record
-        elif kind == "system" and to_text(record.get("subtype")) == "task_notification":
-            self._settle_dispatch(record)
+            self.main.add_unread_calls(record, _READ_RESULT_FIELDS)
+        elif kind not in _KNOWN_TYPES:
+            self.main.add_unknown_kind("record", record.get("type"))
+        elif kind not in _REPEATING_TYPES:
+            self.main.add_unread_calls(record)
+            if to_text(record.get("subtype")) == "task_notification":
+                self._settle_dispatch(record)
+
+    def _find_message(self, record: JsonObject, agent: ClaudeStreamAgent) -> JsonObject:
+        """Return the message of a line; note calls beside it, and one that is no message."""
+        agent.add_unread_calls(record, READ_LINE_FIELDS)
+        message = to_object(record.get("message"))
+        if "content" not in message:
+            agent.add_unknown_kind("message", record.get("type"))
+        agent.add_unread_calls(message, READ_MESSAGE_FIELDS)
+        return message
 
     def _get_agent(self, record: JsonObject) -> ClaudeStreamAgent:
         parent = to_text(record.get("parent_tool_use_id"))
@@ -110,9 +141,12 @@ class ClaudeStreamRun:
                 self._dispatches[parent].agent = parent
         return self._agents[parent]
 
-    def _add_assistant_message(self, record: JsonObject, message: JsonObject) -> None:
+    def _add_assistant_message(self, record: JsonObject) -> None:
         agent = self._get_agent(record)
+        message = self._find_message(record, agent)
+        self._message_count += 1
         if message.get("model") == SYNTHETIC_MODEL:
+            agent.add_unread_calls(message, ("usage",))
             return
         agent.add_model(message.get("model"))
         id_ = to_text(message.get("id")) or f"line {self._line_count}"
@@ -122,11 +156,15 @@ class ClaudeStreamRun:
             if dispatch.call is not None and dispatch.call.id is not None:
                 self._dispatches[dispatch.call.id] = dispatch
 
-    def _add_user_message(self, record: JsonObject, message: JsonObject) -> None:
+    def _add_user_message(self, record: JsonObject) -> None:
         agent, at = self._get_agent(record), parse_timestamp(record.get("timestamp"))
-        results = [
-            b for b in iter_objects(message.get("content")) if b.get("type") == "tool_result"
-        ]
+        message = self._find_message(record, agent)
+        results = []
+        for block in agent.iter_blocks(message.get("content")):
+            if block.get("type") == "tool_result":
+                results.append(block)
+            else:
+                add_other_block(agent, block)
         for block in results:
             id_ = to_text(block.get("tool_use_id"))
             agent.add_result(id_, parse_result_status(block), at)
@@ -158,6 +196,9 @@ class ClaudeStreamRun:
             main.add_gap("there is no result line, so the run was stopped")
         else:
             self._add_run_result(self._result)
+            # The output format `json` has the result only. One turn has no calls.
+            if not self._message_count and self._result.get("num_turns") != 1:
+                main.add_gap(CALLS_NOT_SHOWN)
         if not main.prompts:
             main.prompts.insert(0, DraftPrompt(None, 0, None, has_reply=bool(main.final_texts)))
         main.children = self._finish_children(main)
@@ -198,14 +239,21 @@ class ClaudeStreamRun:
             main.add_text(answer, None)
 
     def _mark_denied_calls(self, result: JsonObject) -> None:
+        """Set the status of the denied calls; add those that are in no message."""
         denied = {
-            to_text(denial.get("tool_use_id"))
+            to_text(denial.get("tool_use_id")): denial
             for denial in iter_objects(result.get("permission_denials"))
         }
         for agent in (self.main, *self._agents.values()):
             for call in agent.calls:
                 if call.id is not None and call.id in denied:
                     call.set_outcome(CallStatus.DENIED)
+                    denied[call.id] = {}
+        for id_, denial in denied.items():
+            if denial:
+                name = to_text(denial.get("tool_name")) or UNNAMED_TOOL
+                call = self.main.add_call(name, denial.get("tool_input"), id_=id_)
+                call.set_outcome(CallStatus.DENIED)
 
 
 def _sum_model_usage(result: JsonObject) -> Tokens | None:

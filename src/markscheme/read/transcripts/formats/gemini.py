@@ -11,10 +11,11 @@ from markscheme.read.json_fields import (
     iter_objects,
     parse_count,
     parse_timestamp,
+    split_words,
     to_object,
     to_text,
 )
-from markscheme.read.transcripts.draft import Draft
+from markscheme.read.transcripts.draft import UNNAMED_TOOL, Draft
 from markscheme.read.transcripts.log import Log, LogFormat
 from markscheme.vocabulary import CallStatus, Tokens, Transcript
 
@@ -24,6 +25,16 @@ _STATUSES = {
     "error": CallStatus.ERROR,
     "cancelled": CallStatus.DENIED,
 }
+# What the client itself tells the person.
+_NOTICE_TYPES = frozenset({"info", "error", "warning"})
+# The fields of a session and of a message that are read, or hold no call: `result` is the output.
+_HEADER_FIELDS = split_words("memoryScratchpad directories messages $set")
+_MESSAGE_FIELDS = split_words("content displayContent toolCalls thoughts tokens")
+# Fields of a part that hold no call; a call is in `functionCall`.
+_PART_FIELDS = split_words(
+    "text thought thoughtSignature inlineData fileData functionResponse "
+    "codeExecutionResult videoMetadata mediaResolution partMetadata"
+)
 _EXIT_CODE = re.compile(r"Exit Code: (-?\d+)")
 
 
@@ -39,50 +50,101 @@ def can_read_log(log: Log) -> bool:
 def read_log(log: Log) -> list[Transcript]:
     """Read one session."""
     draft = Draft()
+    session = GeminiSession(draft)
     # A message that is written again with the same id replaces the earlier one.
-    messages: dict[str, JsonObject] = {}
+    messages: dict[str | int, JsonObject] = {}
     for index, message in enumerate(_iter_messages(log, draft)):
-        messages[to_text(message.get("id")) or str(index)] = message
+        messages[to_text(message.get("id")) or index] = message
+        session.check_places(message)
     for message in messages.values():
-        _add_message(draft, message)
+        session.add_message(message)
         tokens = to_object(message.get("tokens"))
         if tokens:
             draft.add_usage(_parse_usage(tokens))
+    session.add_unlisted_calls()
     return [draft.build_transcript(FORMAT_NAME, skipped=log.skipped, truncated=log.truncated)]
 
 
 def _iter_messages(log: Log, draft: Draft) -> Iterator[JsonObject]:
     """Yield the messages of the log; take the id of the session on the way."""
     for record in log.iter_records():
-        if "sessionId" in record:
-            draft.session = to_text(record.get("sessionId")) or draft.session
-        if "messages" in record:
-            yield from iter_objects(record.get("messages"))
+        # Lines that begin with `$` change the session: its fields, or the turn to go on from. What
+        # was done in turns that were taken back was done, so it stays.
+        change = record.get("$set")
+        header = change if isinstance(change, dict) else record
+        if "sessionId" in header:
+            draft.session = to_text(header.get("sessionId")) or draft.session
+        if "messages" in header:
+            yield from draft.iter_blocks(header.get("messages"), "message")
+        if header is change or "sessionId" in record or "messages" in record:
+            for fields in (record,) if header is record else (record, header):
+                draft.add_unread_calls(fields, _HEADER_FIELDS)
         elif "type" in record:
             yield record
+        elif "$rewindTo" not in record:
+            draft.add_unknown_kind("record", next(iter(record), None))
 
 
-def _add_message(draft: Draft, message: JsonObject) -> None:
-    kind, at = to_text(message.get("type")), parse_timestamp(message.get("timestamp"))
-    text = _join_content(message.get("content"))
-    if kind == "user":
-        if text is not None:
+class GeminiSession:
+    """One session while its messages are read."""
+
+    def __init__(self, draft: Draft) -> None:
+        self._draft = draft
+        # The calls in the contents of messages, by id or name. The lists of calls hold them too.
+        self._calls_in_contents: dict[str, str] = {}
+
+    def add_message(self, message: JsonObject) -> None:
+        """Add one message."""
+        draft, kind = self._draft, to_text(message.get("type"))
+        at = parse_timestamp(message.get("timestamp"))
+        text = _join_content(message.get("content"))
+        if kind == "user" and text is not None:
             draft.add_prompt(text, at)
-        return
-    if kind != "gemini":
-        return
-    draft.add_model(message.get("model"))
-    if text is not None:
-        draft.add_text(text, at)
-    for record in iter_objects(message.get("toolCalls")):
-        name = to_text(record.get("name")) or "?"
-        call = draft.add_call(name, record.get("args"), id_=to_text(record.get("id")))
+        elif kind == "gemini":
+            draft.add_model(message.get("model"))
+            if text is not None:
+                draft.add_text(text, at)
+            for record in draft.iter_blocks(message.get("toolCalls"), "tool call"):
+                self._add_call(record)
+        elif kind not in _NOTICE_TYPES and kind != "user":
+            draft.add_unknown_kind("message", message.get("type"))
+
+    def check_places(self, message: JsonObject) -> None:
+        """Note calls in places where the reader does not look, and parts of unknown kinds.
+
+        Each version of a message is looked at: a later one may lack what was there.
+        """
+        self._draft.add_unread_calls(message, _MESSAGE_FIELDS)
+        listed = message.get("toolCalls")
+        if isinstance(listed, str) or (listed and message.get("type") != "gemini"):
+            self._draft.add_unknown_kind("tool container", "toolCalls")
+        content = message.get("content")
+        parts = [content] if isinstance(content, dict) else content
+        for part in self._draft.iter_blocks(parts):
+            call = part.get("functionCall")
+            if isinstance(call, dict):
+                name = to_text(call.get("name")) or UNNAMED_TOOL
+                self._calls_in_contents[to_text(call.get("id")) or name] = name
+            for key in part.keys() - _PART_FIELDS - {"functionCall"}:
+                self._draft.add_unknown_kind("content block", key)
+
+    def _add_call(self, record: JsonObject) -> None:
+        name = to_text(record.get("name")) or UNNAMED_TOOL
+        call = self._draft.add_call(name, record.get("args"), id_=to_text(record.get("id")))
         call.set_outcome(_parse_call_status(record))
         # The log has the end of a call, not its start.
         call.ended = parse_timestamp(record.get("timestamp"))
 
+    def add_unlisted_calls(self) -> None:
+        """Note the calls in contents that are in no list of calls."""
+        listed = {call.id for call in self._draft.calls} | {c.name for c in self._draft.calls}
+        for id_, name in self._calls_in_contents.items():
+            if id_ not in listed and name not in listed:
+                self._draft.add_unknown_kind("tool container", "functionCall")
+
 
 def _join_content(content: Any) -> str | None:
+    content = [content] if isinstance(content, dict) else content
     if isinstance(content, list):
         parts = (part.get("text") if isinstance(part, dict) else part for part in content)
         return "".join(part for part in parts if isinstance(part, str)) or None

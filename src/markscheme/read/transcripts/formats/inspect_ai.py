@@ -16,11 +16,13 @@ from markscheme.read.json_fields import (
     join_text,
     parse_count,
     parse_json,
+    parse_json_or_raw,
     parse_timestamp,
+    split_words,
     to_object,
     to_text,
 )
-from markscheme.read.transcripts.draft import CALLS_AFTER_TEXT, LOG_TRUNCATED, Draft
+from markscheme.read.transcripts.draft import CALLS_AFTER_TEXT, LOG_TRUNCATED, UNNAMED_TOOL, Draft
 from markscheme.read.transcripts.log import Log, LogFormat
 from markscheme.vocabulary import MAIN_AGENT, CallStatus, Tokens, Transcript
 
@@ -30,6 +32,21 @@ if TYPE_CHECKING:
 FORMAT_NAME = "inspect"
 _ATTACHMENT_PREFIX = "attachment://"
 _SCORER_SPANS = frozenset({"scorer", "scorers"})
+# Events that hold no call of an agent. What a tool does in its sandbox is a part of its call.
+_EVENTS_WITHOUT_CALLS = split_words(
+    "anchor approval branch checkpoint compaction error info input interrupt logger sample_init "
+    "sample_limit sandbox score score_edit span_begin span_end state step store"
+)
+_BLOCKS_WITHOUT_CALLS = split_words("text reasoning image audio video document data")
+_ROLES = frozenset({"system", "user", "assistant", "tool"})
+# The fields of a sample that are read, or hold no calls of an agent. What a task keeps in `store`
+# and `metadata` is its own, and `events_data` and `timelines` refer to the events.
+_SAMPLE_FIELDS = split_words(
+    "events messages output input attachments store metadata scores model_usage role_usage "
+    "events_data timelines error error_retries limit sandbox target choices files "
+    "model_fallbacks invalidation message_pool transcript"
+)
+_MESSAGE_FIELDS = ("content", "tool_calls", "metadata")
 _ZSTANDARD_METHOD = 93
 _LOCAL_HEADER_BYTES = 30
 _MAX_MEMBER_BYTES = 2**31
@@ -98,13 +115,18 @@ class InspectSample:
     def __init__(self, sample: JsonObject) -> None:
         self.main = Draft()
         self._sample = sample
-        self._events = list(iter_objects(sample.get("events")))
+        # The first versions wrote the events into `transcript`.
+        events = sample.get("events", to_object(sample.get("transcript")).get("events"))
+        self._events = list(self.main.iter_blocks(events, "event"))
         self._spans = {
             to_text(e.get("id")) or "": e for e in self._events if e.get("event") == "span_begin"
         }
         self._drafts: dict[str, Draft] = {MAIN_AGENT: self.main}
         self._parents: dict[str, str] = {}
         self._has_scorer_calls = False
+        # The calls that messages state, by id or name; each has an event of its own.
+        self._stated_calls: dict[str, str] = {}
+        self._server_calls: set[str] = set()
 
     def build_transcript(self, skipped: int) -> Transcript:
         """Return the sample as one session."""
@@ -114,6 +136,7 @@ class InspectSample:
             self._add_event(event)
         if not self.main.calls:
             self._add_messages()
+        self._check_messages()
         self._add_outcome()
         return self._finish_agent(MAIN_AGENT, skipped)
 
@@ -172,12 +195,18 @@ class InspectSample:
             self._add_call(event)
         elif kind == "model":
             self._add_model_event(event)
-        elif kind == "subtask" and to_text(event.get("type")) != "fork":
-            self.main.add_dispatch(to_text(event.get("name")), None)
+        elif kind == "subtask":
+            if to_text(event.get("type")) != "fork":
+                self.main.add_dispatch(to_text(event.get("name")), None)
+        elif kind not in _EVENTS_WITHOUT_CALLS:
+            self.main.add_unknown_kind("event", event.get("event"))
+        # Old logs keep the events inside a call or subtask with it, where nothing reads them.
+        if any(inner.get("event") == "tool" for inner in iter_objects(event.get("events"))):
+            self.main.add_unknown_kind("tool container", "events")
 
     def _add_call(self, event: JsonObject) -> None:
         draft = self._drafts[self._find_owner(event.get("span_id"))]
-        name = to_text(event.get("function")) or "?"
+        name = to_text(event.get("function")) or UNNAMED_TOOL
         at = parse_timestamp(event.get("timestamp"))
         call = draft.add_call(name, event.get("arguments"), id_=to_text(event.get("id")), at=at)
         call.set_outcome(_parse_call_status(event))
@@ -201,16 +230,62 @@ class InspectSample:
         if usage and event.get("cache") != "read":
             draft.add_usage(_parse_usage(usage))
         message = _get_first_message(output)
+        self._add_stated_calls(draft, message)
         text = self._resolve_attachment(join_text(message.get("content")))
         if text is not None:
             draft.add_text(text, parse_timestamp(event.get("completed")))
+
+    def _add_stated_calls(self, draft: Draft, message: JsonObject) -> None:
+        """Add the calls that a server carried out; keep the others, which have events."""
+        for call in draft.iter_blocks(message.get("tool_calls"), "tool call"):
+            name = to_text(call.get("function")) or UNNAMED_TOOL
+            self._stated_calls[to_text(call.get("id")) or name] = name
+        for block in draft.iter_blocks(message.get("content")):
+            kind = to_text(block.get("type"))
+            if kind == "tool_use":
+                self._add_server_call(draft, block)
+            elif kind not in _BLOCKS_WITHOUT_CALLS:
+                draft.add_unknown_kind("content block", block.get("type"))
+            else:
+                draft.add_unread_calls(block, ("data", "internal"))
+
+    def _add_server_call(self, draft: Draft, block: JsonObject) -> None:
+        id_, name = to_text(block.get("id")), to_text(block.get("name")) or UNNAMED_TOOL
+        if id_ is not None and id_ in self._server_calls:
+            return
+        self._server_calls.add(id_ or "")
+        if block.get("tool_type") == "mcp_call":
+            name = f"mcp__{to_text(block.get('context')) or UNNAMED_TOOL}__{name}"
+        call = draft.add_call(name, parse_json_or_raw(block.get("arguments")), id_=id_)
+        call.set_outcome(CallStatus.ERROR if block.get("error") else CallStatus.OK)
+
+    def _check_messages(self) -> None:
+        """Note what the messages hold and the events do not."""
+        sample, main = self._sample, self.main
+        main.add_unread_calls(sample, _SAMPLE_FIELDS)
+        given = [(m.get("role"), m.get("content")) for m in iter_objects(sample.get("input"))]
+        for number, message in enumerate(main.iter_blocks(sample.get("messages"), "message")):
+            # The task may begin with messages that somebody else wrote.
+            said = message.get("role"), message.get("content")
+            if number < len(given) and said == given[number]:
+                continue
+            role = to_text(message.get("role"))
+            if role not in _ROLES:
+                main.add_unknown_kind("message", message.get("role"))
+            if role != "tool":
+                main.add_unread_calls(message, _MESSAGE_FIELDS)
+                self._add_stated_calls(main, message)
+        calls = [call for draft in self._drafts.values() for call in draft.calls]
+        known = {call.id for call in calls} | {call.name for call in calls if call.id is None}
+        for id_ in self._stated_calls.keys() - known:
+            main.add_unknown_kind("tool call without an event", self._stated_calls[id_])
 
     def _add_messages(self) -> None:
         """Add the calls from the messages, for logs that have no events for them."""
         for message in iter_objects(self._sample.get("messages")):
             if to_text(message.get("role")) == "assistant":
                 for call in iter_objects(message.get("tool_calls")):
-                    name = to_text(call.get("function")) or "?"
+                    name = to_text(call.get("function")) or UNNAMED_TOOL
                     self.main.add_call(name, call.get("arguments"), id_=to_text(call.get("id")))
             elif to_text(message.get("role")) == "tool":
                 self.main.add_result(
@@ -227,6 +302,7 @@ class InspectSample:
             if message.get("tool_calls"):
                 main.add_gap(CALLS_AFTER_TEXT)
         total = sample.get("total_time")
+        total = None if isinstance(total, bool) else total
         is_duration = isinstance(total, int | float) and 0 <= total < 10**9
         latency = Decimal(str(total)) if is_duration else None
         main.latency = (latency, latency)

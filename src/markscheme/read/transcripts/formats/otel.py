@@ -8,32 +8,65 @@ be nested; only the lowest are counted, because those above repeat their tokens.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from markscheme.read.json_fields import (
-    JsonObject,
     compute_seconds,
     iter_objects,
     join_text,
     parse_count,
-    parse_epoch_microseconds,
     parse_json,
+    split_words,
     to_object,
     to_text,
 )
+from markscheme.read.transcripts.containers import find_call_containers
 from markscheme.read.transcripts.draft import LOG_TRUNCATED, Draft, DraftCall
+from markscheme.read.transcripts.formats.otel_spans import (
+    EVENT_CALLS_KEY,
+    RESOURCE_KEYS,
+    OtelSpan,
+    iter_spans,
+)
 from markscheme.read.transcripts.log import Log, LogFormat
-from markscheme.vocabulary import MAIN_AGENT, CallStatus, Tokens, Transcript
+from markscheme.vocabulary import MAIN_AGENT, Tokens, Transcript
 
 FORMAT_NAME = "otel"
-_RESOURCE_KEYS = ("resourceSpans", "batches", "resource_spans")
-_SCOPE_KEYS = ("scopeSpans", "instrumentationLibrarySpans", "scope_spans")
-_VALUE_KEYS = ("stringValue", "intValue", "doubleValue", "boolValue", "string_value", "int_value")
 _CONVERSATION_KEYS = ("gen_ai.conversation.id", "session.id")
 _MODEL_OPERATIONS = frozenset({"chat", "generate_content", "text_completion", "call_llm"})
+# Operations that are neither a model call nor a tool call nor the work of an agent. Those on the
+# memory of an agent are not here: they change something.
+_HARMLESS_OPERATIONS = split_words(
+    "chat generate_content text_completion call_llm embeddings create_agent invoke_agent "
+    "execute_tool invoke_workflow fetch_response retrieval plan search_memory invocation "
+    "agent_run rerank"
+)
+_HARMLESS_SPAN_KINDS = split_words(
+    "LLM TOOL AGENT CHAIN RETRIEVER EMBEDDING RERANKER GUARDRAIL EVALUATOR PROMPT UNKNOWN"
+)
+# Attributes by which emitters of other conventions say what a span is.
+_OTHER_KIND_KEYS = (
+    "traceloop.span.kind",
+    "mlflow.spanType",
+    "langfuse.observation.type",
+    "langsmith.span.kind",
+    "ai.operationId",
+    "logfire.span_kind",
+    "span.type",
+)
+_TOOL_NAME_KEYS = ("gen_ai.tool.name", "tool.name", "mcp.tool.name", "ai.toolCall.name")
+# `gen_ai.completion.0.tool_calls.0.name`, and with the longer keys of OpenInference.
+_STATED_CALL_KEY = re.compile(
+    r"(?:gen_ai\.completion|llm\.output_messages)\.\d{1,6}\.(?:message\.)?tool_calls\.\d{1,6}\."
+    r"(?:tool_call\.function\.)?name"
+)
+_STATED_LIST_KEYS = ("gen_ai.output.messages", "ai.response.toolCalls", EVENT_CALLS_KEY)
+# Tools that a framework makes up for its own use: nothing is executed.
+_OUTPUT_TOOLS = frozenset({"final_result"})
+# Keys of a record that are neither spans nor calls.
+_RECORD_KEYS = (*RESOURCE_KEYS, "trace", "data", "spans", "resourceMetrics", "resource_metrics")
 _ARGUMENT_KEYS = (
     "gen_ai.tool.call.arguments",
     "gen_ai.tool.args",
@@ -77,15 +110,19 @@ _LATEST_TIME = datetime.max.replace(tzinfo=UTC)
 
 def can_read_log(log: Log) -> bool:
     """Return whether the log has spans."""
-    return any(next(_iter_spans(record), None) is not None for record in log.sample)
+    return any(next(iter_spans(record), None) is not None for record in log.sample)
 
 
 def read_log(log: Log) -> list[Transcript]:
     """Read every session among the spans."""
     spans: dict[tuple[str, str], OtelSpan] = {}
     conversations: dict[str, str] = {}
+    unknown: list[str] = []
     for record in log.iter_records():
-        for span in _iter_spans(record):
+        if not any(key in record for key in _RECORD_KEYS):
+            unknown.append(next(iter(record), "(none)"))
+        unknown.extend(find_call_containers(record, _RECORD_KEYS))
+        for span in iter_spans(record):
             spans[span.trace, span.id] = span
             conversation = span.get_text(*_CONVERSATION_KEYS)
             if conversation is not None:
@@ -94,9 +131,11 @@ def read_log(log: Log) -> list[Transcript]:
     for span in spans.values():
         sessions.setdefault(conversations.get(span.trace, span.trace), []).append(span)
     # Traces of other software may be in the same log. They are left out if there is any session.
-    of_agents = {id_: spans for id_, spans in sessions.items() if any(map(_is_session_span, spans))}
+    of_agents = {id_: spans for id_, spans in sessions.items() if any(map(_shows_work, spans))}
     return [
-        OtelSession(id_, spans).build_transcript(skipped=log.skipped, truncated=log.truncated)
+        OtelSession(id_, spans, unknown).build_transcript(
+            skipped=log.skipped, truncated=log.truncated
+        )
         for id_, spans in (of_agents or sessions).items()
     ]
 
@@ -104,8 +143,9 @@ def read_log(log: Log) -> list[Transcript]:
 class OtelSession:
     """The spans of one session, as a tree."""
 
-    def __init__(self, id_: str, spans: list[OtelSpan]) -> None:
+    def __init__(self, id_: str, spans: list[OtelSpan], unknown: Sequence[str] = ()) -> None:
         self.id = id_
+        self._unknown = unknown
         self._spans = sorted(spans, key=_build_time_key)
         self._spans_by_id = {span.id: span for span in spans}
         self._drafts: dict[str, Draft] = {MAIN_AGENT: Draft()}
@@ -124,6 +164,10 @@ class OtelSession:
             self._add_span(span)
         self._add_outcome(main, turns)
         self._add_usages()
+        for kind in self._unknown:
+            main.add_unknown_kind("record", kind)
+        self._check_spans()
+        self._check_stated_calls()
         if truncated:
             main.add_gap(LOG_TRUNCATED)
         return self._finish_agent(MAIN_AGENT, skipped)
@@ -196,6 +240,39 @@ class OtelSession:
             )
             draft.add_text(_find_answer(span) or "", span.end)
 
+    def _check_spans(self) -> None:
+        """Note spans of unknown operations, and calls of tools in the words of another emitter."""
+        executed = {
+            ancestor.id
+            for span in self._spans
+            if _is_tool_span(span)
+            for ancestor in (span, *self._iter_ancestors(span))
+        }
+        for span in self._spans:
+            operation, kind = _get_operation(span), _get_span_kind(span)
+            draft = self._drafts[self._find_owner(span)]
+            if operation is not None and operation not in _HARMLESS_OPERATIONS:
+                draft.add_unknown_kind("span operation", operation)
+            elif kind is not None and kind not in _HARMLESS_SPAN_KINDS:
+                draft.add_unknown_kind("span kind", kind)
+            # A span around or inside that of a call repeats it.
+            elif span.id not in executed and not self._is_inside_call(span):
+                name = _find_other_tool(span)
+                if name is not None:
+                    draft.add_unknown_kind("tool span", name)
+
+    def _check_stated_calls(self) -> None:
+        """Note calls in the answers of models for which there is no span of a tool."""
+        calls = [call for draft in self._drafts.values() for call in draft.calls]
+        ids, names = {call.id for call in calls}, {call.name for call in calls}
+        agents = {_normalise_agent_name(span) for span in self._spans if _is_agent_span(span)}
+        for span in self._spans:
+            draft = self._drafts[self._find_owner(span)]
+            for name, id_ in _iter_stated_calls(span):
+                executed = name in names or (id_ is not None and id_ in ids)
+                if not executed and name.lower().replace("-", "_") not in agents:
+                    draft.add_unknown_kind("tool call without a span", name)
+
     def _is_inside_call(self, span: OtelSpan) -> bool:
         """Return whether the span of a call only repeats the call above it."""
         for ancestor in self._iter_ancestors(span):
@@ -206,7 +283,7 @@ class OtelSession:
         return False
 
     def _add_call(self, span: OtelSpan) -> None:
-        name = span.get_text("gen_ai.tool.name", "tool.name", "mcp.tool.name") or span.name
+        name = span.get_text(*_TOOL_NAME_KEYS) or span.name
         arguments = parse_json(span.get_first(*_ARGUMENT_KEYS))
         id_ = span.get_text("gen_ai.tool.call.id")
         draft = self._drafts[self._find_owner(span)]
@@ -288,6 +365,15 @@ def _is_session_span(span: OtelSpan) -> bool:
     return _is_agent_span(span) or _is_tool_span(span) or _is_model_span(span)
 
 
+def _shows_work(span: OtelSpan) -> bool:
+    """Return whether a span belongs to a session, perhaps in words that are not known."""
+    return (
+        _is_session_span(span)
+        or _get_operation(span) not in {None, *_HARMLESS_OPERATIONS}
+        or _find_other_tool(span) is not None
+    )
+
+
 def _is_agent_span(span: OtelSpan) -> bool:
     """Return whether a span is the work of an agent."""
     return _get_operation(span) == "invoke_agent" or _get_span_kind(span) == "AGENT"
@@ -311,6 +397,32 @@ def _is_model_span(span: OtelSpan) -> bool:
         or span.get_text("llm.request.type") is not None
         or (_parse_usage(span) is not None and not _is_agent_span(span))
     )
+
+
+def _find_other_tool(span: OtelSpan) -> str | None:
+    """Return what shows that a span is a call of a tool, though no known convention says so."""
+    for key in _OTHER_KIND_KEYS:
+        kind = span.get_text(key)
+        if kind is not None and "tool" in kind.lower():
+            return kind
+    named = span.get_text(*_TOOL_NAME_KEYS)
+    return named if named is not None and not _is_session_span(span) else None
+
+
+def _iter_stated_calls(span: OtelSpan) -> Iterator[tuple[str, str | None]]:
+    """Yield name and id of each call that a model asks for in its answer."""
+    for key, value in span.attributes.items():
+        name = to_text(value)
+        if name is not None and _STATED_CALL_KEY.fullmatch(key) and name not in _OUTPUT_TOOLS:
+            stem = key.removesuffix(".name").removesuffix(".function")
+            yield name, span.get_text(f"{stem}.id")
+    for key in _STATED_LIST_KEYS:
+        for message in iter_objects(parse_json(span.get_first(key))):
+            for part in (message, *iter_objects(message.get("parts"))):
+                name = to_text(part.get("name")) or to_text(part.get("toolName"))
+                is_call = part.get("type") == "tool_call" or "toolName" in part
+                if name is not None and is_call and name not in _OUTPUT_TOOLS:
+                    yield name, to_text(part.get("id")) or to_text(part.get("toolCallId"))
 
 
 def _get_operation(span: OtelSpan) -> str | None:
@@ -410,129 +522,6 @@ def _parse_usage(span: OtelSpan) -> Tokens | None:
         cache_write=write,
         output=output,
         reasoning=reasoning,
-    )
-
-
-@dataclass(slots=True, kw_only=True)
-class OtelSpan:
-    """One span, with its attributes as one flat mapping whatever exported it."""
-
-    id: str
-    parent: str | None
-    trace: str
-    name: str
-    attributes: JsonObject = field(default_factory=dict)
-    start: datetime | None = None
-    end: datetime | None = None
-    failed: bool = False
-
-    @property
-    def status(self) -> CallStatus:
-        """The status of the call that this span is; a span that has not ended has no result."""
-        if self.end is None:
-            return CallStatus.NONE
-        return CallStatus.ERROR if self.failed else CallStatus.OK
-
-    def get_first(self, *names: str) -> Any:
-        """Return the first of these attributes that the span has."""
-        for name in names:
-            if name in self.attributes:
-                return self.attributes[name]
-        return None
-
-    def get_text(self, *names: str) -> str | None:
-        """Return the first of these attributes that the span has, if it is text."""
-        return to_text(self.get_first(*names))
-
-
-def _iter_spans(record: JsonObject) -> Iterator[OtelSpan]:
-    """Yield the spans of one document or one line."""
-    for key in _RESOURCE_KEYS:
-        for resource in iter_objects(record.get(key)):
-            for scope in _SCOPE_KEYS:
-                for scoped in iter_objects(resource.get(scope)):
-                    yield from map(_parse_otlp_span, iter_objects(scoped.get("spans")))
-    trace = record.get("trace")
-    if isinstance(trace, dict):
-        yield from _iter_spans(trace)
-    for jaeger_trace in iter_objects(record.get("data")):
-        yield from map(_parse_jaeger_span, iter_objects(jaeger_trace.get("spans")))
-    if "traceID" in record:
-        yield from map(_parse_jaeger_span, iter_objects(record.get("spans")))
-
-
-def _parse_otlp_span(span: JsonObject) -> OtelSpan:
-    attributes = _parse_attributes(span.get("attributes"))
-    status = to_object(span.get("status")).get("code")
-    failed = str(status) in {"2", "STATUS_CODE_ERROR"} or "error.type" in attributes
-    return OtelSpan(
-        id=to_text(span.get("spanId")) or to_text(span.get("span_id")) or "",
-        parent=to_text(span.get("parentSpanId")) or to_text(span.get("parent_span_id")),
-        trace=to_text(span.get("traceId")) or to_text(span.get("trace_id")) or "",
-        name=to_text(span.get("name")) or "",
-        attributes=attributes,
-        start=_parse_nanoseconds(span.get("startTimeUnixNano") or span.get("start_time_unix_nano")),
-        end=_parse_nanoseconds(span.get("endTimeUnixNano") or span.get("end_time_unix_nano")),
-        failed=failed,
-    )
-
-
-def _parse_nanoseconds(value: Any) -> datetime | None:
-    nanoseconds = parse_count(value)
-    return parse_epoch_microseconds(nanoseconds // 1000) if nanoseconds else None
-
-
-def _parse_attributes(value: Any) -> JsonObject:
-    if isinstance(value, dict):
-        return value
-    return {
-        to_text(a.get("key")) or "": _parse_attribute_value(a.get("value"))
-        for a in iter_objects(value)
-    }
-
-
-def _parse_attribute_value(value: Any, depth: int = 0) -> Any:
-    """Return the value of an OTLP attribute as plain data."""
-    if not isinstance(value, dict):
-        return value
-    for key in _VALUE_KEYS:
-        if key in value:
-            return value[key]
-    if depth > 8:  # noqa: PLR2004 - no attribute is nested this deep
-        return None
-    if "arrayValue" in value:
-        listed = to_object(value["arrayValue"]).get("values")
-        return (
-            [_parse_attribute_value(v, depth + 1) for v in listed]
-            if isinstance(listed, list)
-            else []
-        )
-    if "kvlistValue" in value:
-        pairs = iter_objects(to_object(value["kvlistValue"]).get("values"))
-        return {
-            to_text(p.get("key")) or "": _parse_attribute_value(p.get("value"), depth + 1)
-            for p in pairs
-        }
-    return None
-
-
-def _parse_jaeger_span(span: JsonObject) -> OtelSpan:
-    tags = {
-        to_text(tag.get("key")) or "": tag.get("value") for tag in iter_objects(span.get("tags"))
-    }
-    parents = [r for r in iter_objects(span.get("references")) if r.get("refType") == "CHILD_OF"]
-    start, duration = parse_count(span.get("startTime")), parse_count(span.get("duration"))
-    end = None if start is None or duration is None else start + duration
-    failed = str(tags.get("error")).lower() == "true" or tags.get("otel.status_code") == "ERROR"
-    return OtelSpan(
-        id=to_text(span.get("spanID")) or "",
-        parent=to_text(parents[0].get("spanID")) if parents else None,
-        trace=to_text(span.get("traceID")) or "",
-        name=to_text(span.get("operationName")) or "",
-        attributes=tags,
-        start=parse_epoch_microseconds(start),
-        end=parse_epoch_microseconds(end),
-        failed=failed or "error.type" in tags,
     )
 
 
