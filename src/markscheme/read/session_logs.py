@@ -497,7 +497,7 @@ def _sum_known(numbers: Iterable[int | None]) -> int | None:
 
 def _find_lower_bounds(agents: list[Transcript], usages: list[Tokens]) -> Iterator[str]:
     """Yield the metrics whose true value may be higher than what the log shows."""
-    incomplete = any(agent.doubts for agent in agents)
+    incomplete = any(agent.answer_doubts for agent in agents)
     unseen = any(agent.unseen for agent in agents)
     if incomplete or unseen:
         yield "tool_calls"

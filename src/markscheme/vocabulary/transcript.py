@@ -35,7 +35,8 @@ class Call(Struct, frozen=True, kw_only=True):
     """One tool call, with as much of its arguments as is needed to classify it.
 
     `index` counts the calls of its agent in the order of the log. `paths` are the files that it
-    names, `command` is its shell command, `arguments` are its other short text arguments.
+    names, `command` is its shell command, or the code or SQL that it runs, `arguments` are its
+    other short text arguments.
     """
 
     name: str
@@ -102,6 +103,8 @@ class Tokens(Struct, frozen=True, kw_only=True):
 class Transcript(Struct, frozen=True, kw_only=True):
     """One agent's session. `gaps` lists why the log is incomplete; it is empty if it is complete.
 
+    - `unread_code` are the gaps for calls whose command or code cannot be read. They make the log
+      incomplete as to what was done; the answer is in it all the same.
     - `agent` is `main`, or the id of a sub-agent of the given `kind`.
     - `internal` marks work that the client did by itself, such as compaction. Its tokens count,
       but it is not a dispatch.
@@ -121,6 +124,7 @@ class Transcript(Struct, frozen=True, kw_only=True):
     tokens: Tokens
     subagents: tuple[Transcript, ...] = ()
     gaps: tuple[str, ...] = ()
+    unread_code: tuple[str, ...] = ()
     skipped_lines: int = 0
     kind: str | None = None
     internal: bool = False
@@ -128,18 +132,19 @@ class Transcript(Struct, frozen=True, kw_only=True):
 
     @property
     def complete(self) -> bool:
-        """Whether the log holds everything up to an answer."""
+        """Whether the log holds everything up to an answer, and every command can be read."""
         return not self.gaps
 
     @property
     def doubts(self) -> tuple[str, ...]:
-        """The gaps that may hide calls. A call without a result hides none."""
+        """The gaps that may hide calls, or what a call did. A call without a result hides none."""
         return tuple(gap for gap in self.gaps if gap != NO_RESULT)
 
     @property
     def answer_doubts(self) -> tuple[str, ...]:
         """The gaps that make it doubtful whether the last text is the answer."""
-        return tuple(gap for gap in self.doubts if gap != CALLS_NOT_SHOWN)
+        certain = {CALLS_NOT_SHOWN, *self.unread_code}
+        return tuple(gap for gap in self.doubts if gap not in certain)
 
     @property
     def unseen(self) -> int:

@@ -10,6 +10,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from markscheme.read.json_fields import clean_text, split_words
+from markscheme.read.tools.tool_names import ToolKind, get_tool_kind, may_lack_command
 from markscheme.vocabulary import FrozenDict
 
 PATH_KEYS = split_words(
@@ -17,6 +18,23 @@ PATH_KEYS = split_words(
     "dir_path absolutePath"
 )
 COMMAND_KEYS = split_words("command cmd")
+# The key of the action of an editor tool, and where other tools have their command, code or SQL.
+EDITOR_ACTION_KEY = "command"
+_SHELL_KEYS = (
+    *("command", "cmd", "CommandLine", "commandLine", "command_line", "shell_command", "script"),
+    *("commands", "input", "text", "bash", "code", "cmdline"),
+)
+_CODE_KEYS = {
+    ToolKind.SHELL: _SHELL_KEYS,
+    ToolKind.POWERSHELL: _SHELL_KEYS,
+    ToolKind.TERMINAL_INPUT: ("chars", "input", "text", "keys", "data", "command"),
+    ToolKind.SQL: ("sql", "query", "statement", "sql_query", "queries", "command"),
+    ToolKind.QUERY: ("sql", "query", "statement"),
+    ToolKind.PYTHON: ("code", "script", "python_code", "source", "python", "input", "command"),
+    ToolKind.NOTEBOOK: ("code", "cell", "source", "script", "input", "command"),
+    ToolKind.JAVASCRIPT: ("code", "script", "source", "input", "command"),
+    ToolKind.OTHER: ("script", "code", "command", "input"),
+}
 _PATCH_KEYS = split_words("input patch patchText")
 SHELL_PROGRAMS = split_words("bash sh zsh dash ksh fish")
 _MAX_TEXT_LENGTH = 200
@@ -43,20 +61,28 @@ def extract_call_details(name: str, arguments: Any) -> CallDetails:
 
     Details that were extracted before are returned as they are.
     """
+    kind = get_tool_kind(name)
     if isinstance(arguments, dict) and arguments:
         texts = dict(islice(_find_short_texts(arguments), _MAX_TEXTS))
         return CallDetails(
             tuple(_find_paths(arguments)),
-            _find_command(arguments),
+            _find_command(arguments, kind),
             FrozenDict(texts) if texts else _NO_ARGUMENTS,
         )
     if isinstance(arguments, str):
         paths = find_patched_files(arguments) if "patch" in name else ()
-        return CallDetails(paths, None, FrozenDict(input=_shorten_text(arguments)))
+        is_command = kind in _CODE_KEYS and not may_lack_command(name)
+        command = clean_text(arguments) if is_command and arguments else None
+        return CallDetails(paths, command, FrozenDict(input=_shorten_text(arguments)))
     return arguments if isinstance(arguments, CallDetails) else _NO_DETAILS
 
 
-def _find_command(arguments: dict[str, Any]) -> str | None:
+def _find_command(arguments: dict[str, Any], kind: ToolKind | None) -> str | None:
+    """Return the command of a shell tool, or the code or SQL of another tool that runs it."""
+    for key in _CODE_KEYS.get(kind, ()) if kind is not None else ():
+        command = _parse_command(arguments[key]) if key in arguments else None
+        if command is not None or arguments.get(key) == "":
+            return command or ""
     for key in COMMAND_KEYS:
         command = _parse_command(arguments[key]) if key in arguments else None
         if command is not None:

@@ -21,8 +21,10 @@ from typing import Any
 
 from msgspec import Struct
 
+from markscheme.read.tools.commands import iter_commands
 from markscheme.read.tools.memory_writes import MEMORY_WRITES
-from markscheme.read.tools.mutations import SHELL_TOOLS, find_mutation, iter_commands
+from markscheme.read.tools.mutations import find_mutation
+from markscheme.read.tools.tool_names import is_shell_tool
 from markscheme.vocabulary import (
     MAIN_AGENT,
     Call,
@@ -64,6 +66,32 @@ _DISPATCH_TOOLS = (
     *_split_names("task agent workflow spawn_agent dispatch_agent run_subagent new_task"),
     *_split_names("delegate_task transfer_to_* delegate_to_* delegate_work_to_*"),
 )
+_WRITE_VERBS = _split_names(
+    "add append apply archive assign cancel clear close comment commit copy create delete deploy "
+    "destroy disable drop duplicate edit enable fork import insert invite kill merge modify move "
+    "patch pause post publish purge push put remove rename reopen replace reply reset resolve "
+    "restore resume revert revoke save schedule send set stop store submit terminate transfer "
+    "trash trigger truncate unarchive unassign update upload upsert write"
+)
+# Verbs that are hardly ever the last word of a tool that reads.
+_LAST_VERBS = _split_names(
+    "write create update delete remove save insert upload append edit publish send add upsert post"
+)
+_SERVERS = _split_names(
+    "slack notion linear jira confluence gitlab github gmail airtable asana hubspot trello discord "
+    "supabase stripe sentry calendar drive sheets docs outlook teams zendesk shopify figma vercel "
+    "netlify cloudflare kubernetes k8s docker aws gcp azure postgres mysql mongodb redis neon "
+    "prisma "
+    "filesystem obsidian todoist clickup monday bitbucket telegram whatsapp twitter atlassian"
+)
+_MEMORY_VERBS = _split_names(
+    "save update delete store write add create append remove insert set put edit rename forget "
+    "clear "
+    "upsert replace import"
+)
+_MEMORY_NOUNS = _split_names("memory memories observations entities relations nodes")
+
+
 DEFAULT_FAMILIES: Mapping[str, tuple[Any, ...]] = {
     MEMORY: (
         # memory, mcp__memory__search_nodes, serena_read_memory
@@ -114,9 +142,15 @@ DEFAULT_FAMILIES: Mapping[str, tuple[Any, ...]] = {
     MEMORY_WRITE: MEMORY_WRITES,
     MUTATION: (
         # Tools of MCP servers that write; OpenCode writes the names without `mcp__`
-        *(f"mcp__*__{verb}_*" for verb in _split_names("add append create delete edit insert")),
-        *(f"mcp__*__{verb}_*" for verb in _split_names("merge move push remove rename replace")),
-        *(f"mcp__*__{verb}_*" for verb in _split_names("save store update upload write")),
+        *(f"mcp__*__{verb}_*" for verb in _WRITE_VERBS),
+        *(f"mcp__*__{verb}-*" for verb in _WRITE_VERBS),
+        *(f"mcp__*__{verb}" for verb in _WRITE_VERBS),
+        *(f"mcp__*__*_{verb}" for verb in _LAST_VERBS),
+        # Servers that begin each name with their own: slack_post_message
+        *(f"*{server}_{verb}_*" for server in _SERVERS for verb in _WRITE_VERBS),
+        *(f"*{server}-{verb}-*" for server in _SERVERS for verb in _WRITE_VERBS),
+        *_split_names("issue_write sub_issue_write *__merge_pull_request *_apply_migration"),
+        *_split_names("apply_migration deploy_* *_deploy_* send_email send_message post_message"),
         *_split_names("*_write_file *_edit_file *_create_file *_delete_file *_move_file"),
         *_split_names(
             "*_create_directory *_create_text_file *_replace_symbol_body *_insert_*_symbol"
@@ -124,8 +158,16 @@ DEFAULT_FAMILIES: Mapping[str, tuple[Any, ...]] = {
         *_split_names(
             "github_create_* github_update_* github_push_* github_delete_* github_merge_*"
         ),
-        *_split_names("memory_create_* memory_add_* memory_delete_* *write_memory *delete_memory"),
-        *_split_names("save_memory add_memory"),
+        # Memory servers, with the verb before the noun or after it
+        *(f"*{noun}_{verb}*" for noun in ("memory", "memories") for verb in _MEMORY_VERBS),
+        *(f"*{verb}_{noun}" for noun in _MEMORY_NOUNS for verb in _MEMORY_VERBS),
+        *(
+            f"{noun}{sign}{verb}"
+            for noun in ("mem0", "mem")
+            for sign in "_-"
+            for verb in _MEMORY_VERBS
+        ),
+        *_split_names("remember forget remember_* *__remember *__forget *graphiti*__add_*"),
     ),
 }
 
@@ -146,7 +188,7 @@ class CallMatcher(Struct, frozen=True, kw_only=True):
             return False
         if self.command is None:
             return self.path is None or _matches_any(self.path, call.paths)
-        if call.command is None or (self.tool is None and call.name.lower() not in SHELL_TOOLS):
+        if call.command is None or (self.tool is None and not is_shell_tool(call.name)):
             return False
         return any(self._matches_command(words) for words in iter_commands(call.command))
 
@@ -188,12 +230,18 @@ def list_families(overrides: Mapping[str, Any]) -> list[str]:
 
 @lru_cache(maxsize=256)
 def _build_matchers(family: str, override: Any) -> tuple[CallMatcher, ...]:
-    return tuple(
-        CallMatcher(
-            **{key: re.compile(translate(text)) for key, text in _fold_entry(entry).items()}
-        )
-        for entry in _resolve_entries(family, override)
-    )
+    entries = [_fold_entry(entry) for entry in _resolve_entries(family, override)]
+    # Most entries only name a tool; one pattern for all of them is much faster.
+    names = [entry["tool"] for entry in entries if entry.keys() == {"tool"}]
+    matchers = [
+        CallMatcher(**{key: re.compile(translate(text)) for key, text in entry.items()})
+        for entry in entries
+        if entry.keys() != {"tool"}
+    ]
+    if names:
+        tools = re.compile("|".join(f"(?:{translate(name)})" for name in names))
+        matchers.insert(0, CallMatcher(tool=tools))
+    return tuple(matchers)
 
 
 def _resolve_entries(family: str, override: Any) -> Iterable[Any]:
@@ -311,7 +359,7 @@ def iter_calls(transcript: Transcript, *, nested: bool) -> Iterator[Call]:
 
 def build_attempt(call: Call) -> ToolAttempt:
     """Return a call as an attempt."""
-    target = ", ".join(call.paths) or call.command
+    target = ", ".join(call.paths) or call.command or None
     return _build_call_attempt(call, call.name, target)
 
 

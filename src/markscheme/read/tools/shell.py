@@ -16,9 +16,6 @@ from msgspec import Struct, field
 MAX_DEPTH = 8
 _PLAIN_TEXT = re.compile(r"[^\s'\"\\$`<>|&;()#]+")
 _REDIRECT_OPERATOR = re.compile(r"&>>?|>>|>\||>&|>\(|<\(|<<<|<<-?|<&|<>|[<>]")
-_NON_FILE_TARGET = re.compile(
-    r"/dev/(null|stdout|stderr|stdin|tty|fd/\d+)|\$null|nul:?|\d+-?|-", re.IGNORECASE
-)
 _HEREDOC_DELIMITER = re.compile(r"[ \t]*(?P<quote>['\"]?)(?P<word>[^\s'\"|&;()<>]*)(?P=quote)")
 _PLAIN_QUOTED_TEXT = re.compile(r"[^\"\\`$]+")
 _ANSI_QUOTED_TEXT = re.compile(r"\$'((?:[^'\\]|\\.)*)(?:'|$)", re.DOTALL)
@@ -27,21 +24,28 @@ _ANSI_CHARACTERS = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": 
 # A word after which a command, or arithmetic in `(( … ))`, may begin.
 _OPENING_WORDS = frozenset(["if", "then", "elif", "else", "while", "until", "do", "!", "{", "for"])
 SUBSTITUTED = "$()"
+PROCESS_PIPE = "/dev/fd/63"
+# `((` after more words than these is no arithmetic.
+_MAX_OPENING_WORDS = 8
 
 
 class SimpleCommand(Struct):
     """One simple command: its words, the files it redirects to and from, the heredocs it reads.
 
-    `piped` says that it reads the output of the command before it, which is its `source`. `depth`
-    is the number of substitutions and inner scripts around it.
+    `piped` says that it reads the output of the command before it, which is its `source`.
+    `substitutions` are the scripts inside `$(…)` and `<(…)` among its words. `depth` is the number
+    of substitutions and inner scripts around it. A command with `too_deep` stands for a script that
+    was not read, because it is nested too deeply.
     """
 
     words: list[str] = field(default_factory=list)
     writes: list[str] = field(default_factory=list)
     reads: list[str] = field(default_factory=list)
     heredocs: list[str] = field(default_factory=list)
+    substitutions: list[str] = field(default_factory=list)
     depth: int = 0
     piped: bool = False
+    too_deep: bool = False
     source: SimpleCommand | None = None
 
 
@@ -49,11 +53,8 @@ def parse_simple_commands(script: str, depth: int = 0) -> Iterator[SimpleCommand
     """Yield the simple commands of a script, also those inside substitutions."""
     if depth < MAX_DEPTH:
         yield from _ShellScanner(script, depth).scan_script()
-
-
-def is_real_file(target: str) -> bool:
-    """Return whether writing to this target changes a file; `/dev/null` and `&1` are no files."""
-    return bool(target) and _NON_FILE_TARGET.fullmatch(target) is None
+    elif script.strip():
+        yield SimpleCommand(depth=depth, too_deep=True)
 
 
 class _ShellScanner:
@@ -70,6 +71,9 @@ class _ShellScanner:
         # The delimiter, whether tabs before it are dropped, whether the body is plain text.
         self.pending_heredocs: list[tuple[str, bool, bool, SimpleCommand]] = []
         self.open_parentheses = 0
+        # Inside `[[ … ]]` brackets and bars are signs of the test.
+        self.in_test = False
+        self.has_open_heredoc = False
 
     def scan_script(self) -> list[SimpleCommand]:
         while self.position < len(self.script):
@@ -216,7 +220,7 @@ class _ShellScanner:
                 quote = character
             elif character == "<" and pair == "()" and self.script.startswith("<<", at):
                 at = self._note_delimiter(at, delimiters)
-            elif character == "\n" and delimiters:
+            elif character == "\n" and delimiters and not self.has_open_heredoc:
                 at = self._skip_heredoc_body(at, delimiters.pop(0))
             else:
                 open_count += (character == pair[0]) - (character == pair[1])
@@ -241,29 +245,36 @@ class _ShellScanner:
         end = re.compile(rf"\n[ \t]*{re.escape(delimiter)}[ \t\r]*(?=\n|\)|$)").search(
             self.script, at
         )
-        return at if end is None else end.end() - 1
+        if end is None:
+            # No later heredoc is looked for either, so that the time stays linear.
+            self.has_open_heredoc = True
+            return at
+        return end.end() - 1
 
     def _add_nested_commands(self, script: str) -> None:
         self._add_text(SUBSTITUTED)
+        self.current.substitutions.append(script)
         self.commands.extend(parse_simple_commands(script, self.depth + 1))
 
     def _add_substitutions(self, text: str) -> None:
         """Add the commands in the substitutions of a text, such as the body of a heredoc."""
         if self.depth + 1 < MAX_DEPTH:
             self.commands.extend(_ShellScanner(text, self.depth + 1).find_substitutions())
+        else:
+            self.commands.append(SimpleCommand(depth=self.depth + 1, too_deep=True))
 
     def _scan_redirect(self) -> None:
         """Scan an operator such as `>`, `2>>`, `&>` or `<<`; the word after it is no argument."""
         match = _REDIRECT_OPERATOR.match(self.script, self.position)
         operator = match.group() if match is not None else ">"
         # Inside `[[ … ]]` the characters compare.
-        if "[[" in self.current.words:
+        if self.in_test:
             self._end_word()
             self.position += 1
             return
         self.position += len(operator)
         if operator in {">(", "<("}:
-            self._add_nested_commands(self._read_parenthesis(self.position))
+            self._add_process_substitution(self._read_parenthesis(self.position))
             return
         if (
             self.word_parts is not None
@@ -277,6 +288,12 @@ class _ShellScanner:
             self._open_heredoc(operator)
         else:
             self.redirect_operator = operator
+
+    def _add_process_substitution(self, script: str) -> None:
+        """Add the commands inside `<(…)`; the word is the name of the pipe, as in the shell."""
+        self._add_text(PROCESS_PIPE)
+        self.current.substitutions.append(script)
+        self.commands.extend(parse_simple_commands(script, self.depth + 1))
 
     def _open_heredoc(self, operator: str) -> None:
         match = _HEREDOC_DELIMITER.match(self.script, self.position)
@@ -296,11 +313,12 @@ class _ShellScanner:
         if (
             character == "("
             and self.script.startswith("(", self.position)
+            and len(self.current.words) <= _MAX_OPENING_WORDS
             and _OPENING_WORDS.issuperset(self.current.words)
         ):
             self._skip_arithmetic(self.position + 1)
             return
-        if "[[" in self.current.words and character in "|&()":
+        if self.in_test and character in "|&()":
             return
         # The second character of `|&`.
         if character == "&" and self.current.piped and not self.current.words:
@@ -366,6 +384,7 @@ class _ShellScanner:
         word, self.word_parts = "".join(self.word_parts), None
         if not self.redirect_operator:
             self.current.words.append(word)
+            self.in_test = self.in_test or word == "[["
             if word == "]]":
                 self._end_command()
             return
@@ -382,6 +401,7 @@ class _ShellScanner:
         self._end_word()
         self.redirect_operator = ""
         ended = self.current
+        self.in_test = False
         if ended.words or ended.writes:
             self.commands.append(ended)
         self.current = SimpleCommand(depth=self.depth)

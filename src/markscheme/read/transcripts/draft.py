@@ -14,7 +14,12 @@ from decimal import Decimal
 from typing import Any
 
 from markscheme.read.json_fields import JsonObject, clean_text, compute_seconds, parse_count
-from markscheme.read.tools import CallDetails, extract_call_details, find_mutation
+from markscheme.read.tools import (
+    CallDetails,
+    extract_call_details,
+    find_mutation,
+    find_unreadable_code,
+)
 from markscheme.read.transcripts.containers import find_call_containers
 from markscheme.vocabulary import (
     MAIN_AGENT,
@@ -230,6 +235,7 @@ class Draft:
             self.add_gap(LOG_TRUNCATED)
         self._add_final_gaps(skipped)
         calls = tuple(self._build_call(index, call) for index, call in enumerate(self.calls))
+        unread_code = tuple(filter(None, map(find_unreadable_code, calls)))
         latency, last_turn_latency = self.latency or self._compute_latencies()
         final_text = "\n".join(self.final_texts)
         return Transcript(
@@ -253,7 +259,8 @@ class Draft:
             last_turn_latency_s=last_turn_latency,
             tokens=self.tokens or sum_tokens(self.usages) or Tokens(),
             subagents=tuple(self.children),
-            gaps=tuple(self.gaps),
+            gaps=(*self.gaps, *unread_code),
+            unread_code=unread_code,
             skipped_lines=skipped,
             kind=_clean_id(self.kind),
             internal=self.internal,

@@ -1,0 +1,266 @@
+"""Programs that run another command: which words of theirs come before it.
+
+`unwrap_command` returns the command itself, as a list of words or as a script of the shell. To
+teach markscheme a wrapper, add a line to `_WRAPPERS`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from markscheme.read.json_fields import split_words
+
+_SHELL_KEYWORDS = split_words("then do else elif if while until ! { } coproc")
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*(\[[^\]]*\])?\+?=.*", re.DOTALL)
+_SEPARATOR_LIMIT = 40
+MAX_WRAPPERS = 60
+
+
+class Wrapper(Struct, frozen=True, kw_only=True):
+    """How a program names the command that it runs.
+
+    - `subcommand`: the words that must follow, such as `exec` of `docker exec`;
+    - `valued`: options with a value in a word of their own; single letters stand for `-x`;
+    - `skip`: the number of words before the command, such as the host of `ssh`;
+    - `as_script`: the words are joined, and a shell reads them again;
+    - `script_option`: a pattern of an option whose value is a script;
+    - `separator`: the command begins after `--`, and only there.
+    """
+
+    programs: str
+    subcommand: str = ""
+    valued: str = ""
+    skip: int = 0
+    as_script: bool = False
+    script_option: str = ""
+    separator: bool = False
+
+
+_CONTAINER_VALUES = (
+    "-e -u -w --env --user --workdir --env-file --detach-keys --index -n --namespace -c "
+    "--container "
+    "--context --cluster --kubeconfig -f --file -p --project-name --profile -H --host -l -s"
+)
+_RUNNER_VALUES = (
+    "-p --package --python --with --from --extra --group --directory --project --env-file --spec "
+    "--with-requirements --with-editable --index-url -i -n --name --prefix -c --call -w "
+    "--workspace "
+    "--index --config --environment -e -E"
+)
+
+_WRAPPERS = (
+    Wrapper(programs="sudo", valued="u g p C h T r R t D U", script_option=""),
+    Wrapper(programs="doas", valued="u C a"),
+    Wrapper(programs="env genv", valued="u C", script_option=r"-S|--split-string"),
+    Wrapper(
+        programs="command builtin nohup setsid chronic unbuffer rlwrap winpty time gtime"
+        " dbus-run-session catchsegv eatmydata proxychains proxychains4 torsocks"
+        " noglob nocorrect call busybox toybox",
+        valued="f o",
+    ),
+    Wrapper(programs="exec", valued="a"),
+    Wrapper(programs="nice", valued="n"),
+    Wrapper(programs="ionice chrt", valued="c n p"),
+    Wrapper(programs="stdbuf gstdbuf", valued="i o e"),
+    Wrapper(programs="timeout gtimeout", valued="s k", skip=1),
+    Wrapper(programs="xargs gxargs", valued="I n P L d a s E"),
+    Wrapper(programs="parallel", valued="j a N n L I --jobs --arg-file", as_script=False),
+    Wrapper(programs="strace ltrace dtruss", valued="e o p s P u E"),
+    Wrapper(programs="watch viddy", valued="n --interval", as_script=True),
+    Wrapper(programs="caffeinate", valued="t w"),
+    Wrapper(programs="chroot setarch arch-chroot taskset", skip=1),
+    Wrapper(programs="flock", valued="w E", skip=1, script_option=r"-c|--command"),
+    Wrapper(programs="su runuser", valued="s g G", script_option=r"-c|--command", skip=99),
+    Wrapper(programs="script", valued="t", script_option=r"-[a-z]*c|--command", skip=99),
+    Wrapper(programs="xvfb-run", valued="n s e --server-args --server-num"),
+    Wrapper(programs="firejail bwrap numactl prlimit systemd-inhibit systemd-run", valued="p"),
+    Wrapper(programs="nsenter unshare", valued="t"),
+    Wrapper(programs="entr", valued=""),
+    Wrapper(programs="cross-env dotenvx env-cmd dotenv with-env", valued="e f"),
+    Wrapper(programs="direnv", subcommand="exec", skip=1),
+    Wrapper(programs="nix-shell", script_option=r"--run|--command", skip=99),
+    Wrapper(programs="nix", subcommand="develop", script_option=r"-c|--command", skip=99),
+    Wrapper(
+        programs="poetry pipenv pdm hatch rye pixi uv", subcommand="run", valued=_RUNNER_VALUES
+    ),
+    Wrapper(
+        programs="conda mamba micromamba", subcommand="run", valued="n p --name --prefix --cwd"
+    ),
+    Wrapper(programs="mise rtx asdf rbenv pyenv nodenv", subcommand="exec"),
+    Wrapper(programs="mise", subcommand="x"),
+    Wrapper(programs="volta dotenvx", subcommand="run"),
+    Wrapper(programs="bundle bundler", subcommand="exec"),
+    Wrapper(programs="npx bunx pnpx", valued=_RUNNER_VALUES, script_option=r"-c|--call"),
+    Wrapper(programs="uvx", valued=_RUNNER_VALUES),
+    Wrapper(programs="npm", subcommand="exec", valued=_RUNNER_VALUES, script_option=r"-c|--call"),
+    Wrapper(programs="npm bun", subcommand="x", valued=_RUNNER_VALUES),
+    Wrapper(programs="pnpm yarn", subcommand="exec"),
+    Wrapper(programs="pnpm yarn", subcommand="dlx", valued=_RUNNER_VALUES),
+    Wrapper(programs="uv", subcommand="tool run", valued=_RUNNER_VALUES),
+    Wrapper(programs="pipx", subcommand="run", valued=_RUNNER_VALUES),
+    Wrapper(programs="doppler op infisical chamber teller", subcommand="run", separator=True),
+    Wrapper(programs="aws-vault", subcommand="exec", separator=True),
+    Wrapper(
+        programs="docker podman nerdctl finch", subcommand="exec", valued=_CONTAINER_VALUES, skip=1
+    ),
+    Wrapper(
+        programs="docker podman nerdctl finch",
+        subcommand="container exec",
+        valued=_CONTAINER_VALUES,
+        skip=1,
+    ),
+    Wrapper(
+        programs="docker podman nerdctl finch",
+        subcommand="compose exec",
+        valued=_CONTAINER_VALUES,
+        skip=1,
+    ),
+    Wrapper(
+        programs="docker-compose podman-compose",
+        subcommand="exec",
+        valued=_CONTAINER_VALUES,
+        skip=1,
+    ),
+    Wrapper(programs="kubectl oc k kubecolor", subcommand="exec", valued=_CONTAINER_VALUES, skip=1),
+    Wrapper(programs="lxc incus multipass", subcommand="exec", skip=1),
+    Wrapper(programs="adb", subcommand="shell", as_script=True),
+    Wrapper(
+        programs="ssh autossh mosh",
+        valued="b c D E e F I i J L l m O o p Q R S W w",
+        skip=1,
+        as_script=True,
+    ),
+    Wrapper(programs="sshpass", valued="p f d P"),
+    Wrapper(programs="vagrant", subcommand="ssh", script_option=r"-c|--command", skip=99),
+    Wrapper(programs="gcloud", subcommand="compute ssh", script_option=r"--command", skip=99),
+    Wrapper(programs="wsl wsl.exe", valued="d u --distribution --user", script_option=""),
+)
+_BY_PROGRAM: dict[str, list[Wrapper]] = {}
+for _wrapper in _WRAPPERS:
+    for _name in _wrapper.programs.split():
+        _BY_PROGRAM.setdefault(_name, []).append(_wrapper)
+
+
+class Unwrapped(Struct, frozen=True):
+    """The command inside its wrappers: its words, or scripts of the shell.
+
+    `reads_script` says that a shell reads its script from standard input, as with `ssh host`.
+    """
+
+    words: list[str]
+    scripts: tuple[str, ...] = ()
+    is_wrapped: bool = False
+    too_many: bool = False
+    reads_script: bool = False
+
+
+def get_program_name(word: str) -> str:
+    """Return the name of a program without its folder and `.exe`."""
+    name = word.replace("\\", "/").rpartition("/")[2]
+    return (
+        name[:-4] if name.lower().endswith((".exe", ".cmd")) and len(name) > len(".exe") else name
+    )
+
+
+def unwrap_command(words: Sequence[str]) -> Unwrapped:
+    """Return the command itself, without keywords, assignments and wrappers like `sudo`."""
+    at, count = 0, 0
+    while at < len(words):
+        name = get_program_name(words[at])
+        if name in _SHELL_KEYWORDS or _ASSIGNMENT.fullmatch(words[at]):
+            at += 1
+            continue
+        if name == "command" and list(words[at + 1 : at + 2]) in (["-v"], ["-V"]):
+            # It only asks where a command is.
+            return Unwrapped([])
+        wrapper = _find_wrapper(name, words, at)
+        if wrapper is None:
+            break
+        count += 1
+        if count > MAX_WRAPPERS:
+            return Unwrapped([], too_many=True)
+        end, script = _skip_options(wrapper, words, at)
+        if script is not None:
+            return Unwrapped([], (script,), is_wrapped=True)
+        if wrapper.as_script:
+            inner = " ".join(words[end:])
+            reads_script = not inner and name == "ssh"
+            return Unwrapped(
+                [], (inner,) if inner else (), is_wrapped=True, reads_script=reads_script
+            )
+        if end >= len(words):
+            # Without a command, a wrapper such as `env` only prints.
+            return Unwrapped([], is_wrapped=True)
+        at = end
+    return Unwrapped(list(words[at:]), is_wrapped=count > 0)
+
+
+def _find_wrapper(name: str, words: Sequence[str], at: int) -> Wrapper | None:
+    for wrapper in _BY_PROGRAM.get(name, ()):
+        if not wrapper.subcommand:
+            return wrapper
+        if _find_subcommand(wrapper, words, at) is not None:
+            return wrapper
+    return None
+
+
+def _find_subcommand(wrapper: Wrapper, words: Sequence[str], at: int) -> int | None:
+    """Return the position after the sub-command of a wrapper, which options may precede."""
+    valued = _split_valued(wrapper)
+    wanted = wrapper.subcommand.split()
+    position = at + 1
+    limit = min(len(words), at + _SEPARATOR_LIMIT)
+    while position < limit and wanted:
+        word = words[position]
+        if word.startswith("-"):
+            position += 2 if word in valued else 1
+        elif word == wanted[0]:
+            wanted = wanted[1:]
+            position += 1
+        else:
+            return None
+    return None if wanted else position
+
+
+def _split_valued(wrapper: Wrapper) -> frozenset[str]:
+    return frozenset(
+        word if word.startswith("-") else f"-{word}" for word in wrapper.valued.split()
+    )
+
+
+def _skip_options(wrapper: Wrapper, words: Sequence[str], at: int) -> tuple[int, str | None]:
+    """Return the position of the inner command, or the script that an option holds."""
+    position = _find_subcommand(wrapper, words, at) if wrapper.subcommand else at + 1
+    position = at + 1 if position is None else position
+    valued = _split_valued(wrapper)
+    letters = {option[1] for option in valued if len(option) == len("-x")}
+    skipped = 0
+    while position < len(words):
+        word = words[position]
+        if word == "--":
+            # What follows is the command, unless a host or a container is still to come.
+            return position + 1 + (wrapper.skip - skipped if not skipped else 0), None
+        option, _, value = word.partition("=")
+        if wrapper.script_option and re.fullmatch(wrapper.script_option, option):
+            return position, value or "".join(words[position + 1 : position + 2])
+        if word.startswith("-") and len(word) > 1:
+            takes_next = word in valued or (
+                not word.startswith("--") and word[-1] in letters and len(word) <= len("-xyz")
+            )
+            position += 2 if takes_next else 1
+        elif wrapper.separator:
+            position += 1
+        elif _ASSIGNMENT.fullmatch(word) or (skipped < wrapper.skip and wrapper.skip):
+            skipped += not _ASSIGNMENT.fullmatch(word)
+            position += 1
+        else:
+            break
+    return _skip_separator(wrapper, words, position), None
+
+
+def _skip_separator(wrapper: Wrapper, words: Sequence[str], position: int) -> int:
+    after_target = wrapper.skip and position < len(words) and words[position] == "--"
+    return position + 1 if after_target else position
