@@ -249,7 +249,7 @@ VERDICTS = {
     ),
     "starts agents": (
         "for (const m of [1,2,3]) tools.collaboration__spawn_agent({message:'Go.', task_name:'a'})",
-        (1, 0, 1),
+        (0, 0, 1),
     ),
     "hides": ("tools.exec_command({cmd: load('next')})", (None, None, None)),
 }

@@ -21,6 +21,7 @@ from markscheme.read.tools import (
     find_unreadable_code,
 )
 from markscheme.read.transcripts.containers import find_call_containers
+from markscheme.read.transcripts.text_commands import find_text_command
 from markscheme.vocabulary import (
     MAIN_AGENT,
     NO_RESULT,
@@ -215,6 +216,12 @@ class Draft:
         """
         for name in find_call_containers(record, read):
             self.add_unknown_kind("tool container", name)
+
+    def check_text_commands(self, role: str | None, text: str | None) -> None:
+        """Note a command that stands in a text, for a program around the agent to run."""
+        mark = find_text_command(role, text)
+        if mark is not None:
+            self.add_unknown_kind("text command", mark)
 
     def iter_elements(self, value: Any, what: str) -> Iterator[JsonObject]:
         """Yield the objects of a list that may hold calls; everything else in it is a doubt.

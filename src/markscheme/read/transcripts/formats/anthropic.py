@@ -26,7 +26,6 @@ from markscheme.read.json_fields import (
 from markscheme.read.transcripts.containers import find_call_containers
 from markscheme.read.transcripts.draft import RESULT_WITHOUT_CALL, UNNAMED_TOOL, Draft, DraftCall
 from markscheme.read.transcripts.log import Log, LogFormat
-from markscheme.read.transcripts.text_commands import find_text_command
 from markscheme.vocabulary import CallStatus, Tokens, Transcript
 
 FORMAT_NAME = "anthropic-messages"
@@ -202,9 +201,8 @@ class AnthropicConversation:
         """Note what may hide calls: content of another type, blocks of unknown kinds, fields."""
         content = message.get("content")
         self.draft.add_unread_calls(message, _MESSAGE_FIELDS)
-        mark = find_text_command(to_text(message.get("role")), join_text(content))
-        if mark is not None and not self.reads_texts:
-            self.draft.add_unknown_kind("text command", mark)
+        if not self.reads_texts:
+            self.draft.check_text_commands(to_text(message.get("role")), join_text(content))
         for block in iter_blocks(message):
             self.draft.add_unread_calls(block, _BLOCK_FIELDS)
         if not isinstance(content, str | list):

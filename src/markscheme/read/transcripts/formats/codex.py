@@ -19,6 +19,7 @@ from msgspec import structs
 
 from markscheme.read.json_fields import (
     JsonObject,
+    clean_text,
     iter_objects,
     join_text,
     parse_count,
@@ -89,7 +90,7 @@ def _read_thread(log: Log, rollouts: _RolloutFinder, ancestors: set[Path]) -> Tr
         path = rollouts.find_rollout(dispatch.agent)
         if path is not None and path not in ancestors and len(ancestors) < _MAX_DEPTH:
             child = _read_thread(Log(path), rollouts, {*ancestors, path})
-            agent = dispatch.agent or child.agent
+            agent = clean_text(dispatch.agent or child.agent)
             calls = tuple(structs.replace(call, agent=agent) for call in child.calls)
             draft.children.append(
                 structs.replace(child, agent=agent, kind=dispatch.kind, calls=calls)
@@ -196,6 +197,7 @@ class CodexThread:
         if type(payload) is not dict:
             self._add_bare_record(record, kind)
             return
+        self.draft.add_unread_calls(record, ("payload",))
         at = parse_timestamp(record.get("timestamp"))
         if kind == "session_meta":
             self._add_meta(payload, at)
@@ -235,8 +237,11 @@ class CodexThread:
         elif kind in OUTPUT_ITEMS:
             self._add_output(item, at)
         elif kind == "message":
+            self.draft.add_unread_calls(item)
             self._add_message(item, at)
-        elif kind not in HARMLESS_ITEMS:
+        elif kind in HARMLESS_ITEMS:
+            self.draft.add_unread_calls(item)
+        else:
             self.draft.add_unknown_kind("item", kind)
 
     def _add_message(self, item: JsonObject, at: datetime | None) -> None:
@@ -318,7 +323,9 @@ class CodexThread:
             self.draft.pending_gap = "the last turn was interrupted"
         elif kind in {"item_completed", "item_started"}:
             self._add_turn_item(to_object(event.get("item")), kind, at)
-        elif kind not in HARMLESS_EVENTS and not self._add_call_event(event, at):
+        elif kind in HARMLESS_EVENTS:
+            self.draft.add_unread_calls(event)
+        elif not self._add_call_event(event, at):
             self.draft.add_unknown_kind("event", kind)
 
     def _add_call_event(self, event: JsonObject, at: datetime | None) -> bool:

@@ -22,6 +22,8 @@ from markscheme.read.transcripts.log import Log, LogFormat
 from markscheme.vocabulary import CallStatus, Tokens, Transcript
 
 FORMAT_NAME = "langchain"
+# What the kinds of messages are called in the chat API.
+_CHAT_ROLES = {"human": "user", "ai": "assistant"}
 _KINDS_BY_CLASS = {
     "HumanMessage": "human",
     "AIMessage": "ai",
@@ -209,6 +211,7 @@ class LangchainConversation:
     def _read_message(self, message: JsonObject) -> None:
         kind = to_text(message.get("type"))
         text = self._read_content(message)
+        self.draft.check_text_commands(_CHAT_ROLES.get(kind or ""), text)
         if kind == "human":
             self.draft.add_prompt(text)
         elif kind == "ai":

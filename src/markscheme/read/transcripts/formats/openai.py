@@ -26,7 +26,6 @@ from markscheme.read.json_fields import (
 )
 from markscheme.read.transcripts.draft import UNNAMED_TOOL, Draft
 from markscheme.read.transcripts.log import Log, LogFormat
-from markscheme.read.transcripts.text_commands import find_text_command
 from markscheme.vocabulary import CallStatus, Tokens, Transcript
 
 _CHAT_NAME = "openai-chat"
@@ -204,9 +203,7 @@ def _check_message(draft: Draft, message: JsonObject) -> None:
             draft.add_unknown_kind("content block", kind)
         else:
             draft.add_unread_calls(block)
-    mark = find_text_command(role, join_text(message.get("content"), ("text", "output_text")))
-    if mark is not None:
-        draft.add_unknown_kind("text command", mark)
+    draft.check_text_commands(role, join_text(message.get("content"), ("text", "output_text")))
     if role != "assistant":
         draft.add_unread_calls(message, ("content",))
     # Messages with calls may hold them a second time, in a copy of the response.
@@ -437,9 +434,7 @@ class ResponsesConversation:
                 self.draft.add_unknown_kind("content block", block.get("type"))
         if role not in _ROLES:
             self.draft.add_unknown_kind("message", item.get("role"))
-        mark = find_text_command(role, text)
-        if mark is not None:
-            self.draft.add_unknown_kind("text command", mark)
+        self.draft.check_text_commands(role, text)
         if text is None:
             return
         if role == "assistant":

@@ -218,9 +218,11 @@ class VercelConversation:
         if isinstance(parts, str):
             parts = [{"type": "text", "text": parts}]
         elements = list(self.draft.iter_elements(parts, "part"))
+        texts = [text for part in elements if (text := to_text(part.get("text"))) is not None]
+        for text in texts:
+            self.draft.check_text_commands(role, text)
         if role == "user":
-            texts = (to_text(part.get("text")) for part in elements)
-            self.draft.add_prompt("\n".join(text for text in texts if text is not None) or None)
+            self.draft.add_prompt("\n".join(texts) or None)
         for part in elements:
             self._add_part(part, is_answer=role == "assistant")
 
