@@ -29,7 +29,11 @@ from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 from fuzz_lint import DOCUMENTS, mutate_text
+from markscheme.cli.main import _run_command
+from markscheme.cli.process import SignalHandlers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -70,18 +74,19 @@ _JUDGING_COMMANDS = ("lint", "gate", "verify", "compare", "audit")
 
 def run_in_process(words: list[str]) -> Ending:
     """Run the command line in this process."""
-    from markscheme.cli.main import _run_command
-    from markscheme.cli.process import SignalHandlers
-
     sys.argv = ["markscheme", *words]
     stdout, stderr = TextIOWrapper(BytesIO(), "utf-8"), TextIOWrapper(BytesIO(), "utf-8")
     begun = time.monotonic()
     with redirect_stdout(stdout), redirect_stderr(stderr):
         code = _run_command(SignalHandlers())
     seconds = time.monotonic() - begun
-    stderr.flush()
-    output = stderr.buffer.getvalue().decode()  # type: ignore[attr-defined]
+    stderr.seek(0)
+    output = stderr.read()
     return Ending(words=words, code=code, output=output, seconds=seconds)
+
+
+def _happens(rng: random.Random, percent: int) -> bool:
+    return rng.randrange(100) < percent
 
 
 def mutate_json(text: str, rng: random.Random) -> str:
@@ -109,7 +114,7 @@ def _mutate_value(document: Any, rng: random.Random) -> None:
     if not isinstance(node, (dict, list)) or not node:
         return
     key: Any = rng.choice(list(node)) if isinstance(node, dict) else rng.randrange(len(node))
-    if rng.random() < 0.25:
+    if _happens(rng, 25):
         del node[key]
     else:
         node[key] = deepcopy(rng.choice(_ODD_VALUES))
@@ -121,13 +126,13 @@ def mutate_bytes(content: bytes, rng: random.Random) -> bytes:
     for _ in range(rng.choice((1, 2, 5, 20))):
         if data:
             data[rng.randrange(len(data))] = rng.randrange(256)
-    return bytes(data[: rng.randrange(len(data) + 1)] if rng.random() < 0.2 else data)
+    return bytes(data[: rng.randrange(len(data) + 1)] if _happens(rng, 20) else data)
 
 
 def mutate_lines(text: str, rng: random.Random) -> str:
     """Return JSON lines of which one was mutated, or a text mutated as such."""
     lines = text.splitlines()
-    if rng.random() < 0.3 or not lines:
+    if _happens(rng, 30) or not lines:
         return mutate_text(text, rng)
     at = rng.randrange(len(lines))
     lines[at] = mutate_json(lines[at], rng)
@@ -158,8 +163,6 @@ def list_documents(folder: Path, rng: random.Random) -> Iterator[list[str]]:
 
 def list_answers(folder: Path, rng: random.Random) -> Iterator[list[str]]:
     """Score mutated answer files of all formats."""
-    import polars as pl
-
     rows = [
         {
             "item": f"e-39-{n:02d}",
@@ -176,12 +179,12 @@ def list_answers(folder: Path, rng: random.Random) -> Iterator[list[str]]:
     parquet = (folder / "whole.parquet").read_bytes()
     table = (folder / "whole.csv").read_text("utf-8")
     while True:
-        kind = rng.randrange(4)
-        if kind == 0:
+        kind = rng.choice(("parquet", "csv", "bytes", "lines"))
+        if kind == "parquet":
             path = _write(folder / "answers.parquet", mutate_bytes(parquet, rng))
-        elif kind == 1:
+        elif kind == "csv":
             path = _write(folder / "answers.csv", mutate_text(table, rng))
-        elif kind == 2:
+        elif kind == "bytes":
             path = _write(folder / "answers.jsonl", mutate_bytes(lines.encode(), rng))
         else:
             path = _write(folder / "answers.jsonl", mutate_lines(lines, rng))
@@ -195,7 +198,7 @@ def list_logs(folder: Path, rng: random.Random) -> Iterator[list[str]]:
     while True:
         path = rng.choice(logs)
         content = path.read_bytes()
-        if path.suffix in {".json", ".jsonl", ".ndjson"} and rng.random() < 0.7:
+        if path.suffix in {".json", ".jsonl", ".ndjson"} and _happens(rng, 70):
             text = content.decode("utf-8", "replace")
             change = mutate_lines if path.suffix != ".json" else mutate_json
             content = change(text, rng).encode("utf-8", "surrogatepass")
@@ -236,7 +239,7 @@ def list_ratings(folder: Path, rng: random.Random) -> Iterator[list[str]]:
     texts = [path.read_text("utf-8") for path in sorted((ROOT / "docs/examples").glob("*.csv"))]
     while True:
         text = rng.choice(texts)
-        if rng.random() < 0.5:
+        if _happens(rng, 50):
             header, *lines = text.splitlines()
             names = header.split(",")
             rows = [dict(zip(names, line.split(","), strict=False)) for line in lines]
@@ -268,7 +271,7 @@ def list_stores(folder: Path, rng: random.Random) -> Iterator[list[str]]:
         path = folder / "store.db"
         for extra in folder.glob("store.db*"):
             extra.unlink()
-        if rng.random() < 0.4:
+        if _happens(rng, 40):
             _write(path, mutate_bytes(content, rng))
         else:
             _write(path, content)
@@ -294,11 +297,11 @@ def _change_store_value(path: Path, tables: dict[str, list[str]], rng: random.Ra
     column = rng.choice(tables[table])
     value = rng.choice((None, "", -1, 10**15, b"\xff", "{}", "[]", "null", '{"a": 1}', "\x1b[31m"))
     with closing(sqlite3.connect(path)) as database, suppress(sqlite3.Error), database:
-        if rng.random() < 0.3:
+        if _happens(rng, 30):
             database.execute(f"DELETE FROM {table} WHERE abs(random()) % 2 = 0")  # noqa: S608
             return
         old = database.execute(f'SELECT "{column}" FROM {table} LIMIT 1').fetchone()  # noqa: S608
-        if old and isinstance(old[0], str) and old[0][:1] in "{[" and rng.random() < 0.7:
+        if old and isinstance(old[0], str) and old[0][:1] in "{[" and _happens(rng, 70):
             value = mutate_json(old[0], rng)
         database.execute(f'UPDATE {table} SET "{column}" = ?', [value])  # noqa: S608
 

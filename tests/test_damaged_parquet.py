@@ -30,11 +30,11 @@ def test_panics_of_the_library_never_reach_stderr(
     frame.write_parquet(whole)
     content, chance = whole.read_bytes(), random.Random(1)  # noqa: S311 - damage, no secret
     refused: list[InputError] = []
+    path = tmp_path / "damaged.parquet"
     for _ in range(300):
         damaged = bytearray(content)
         for _ in range(chance.choice([1, 2, 5, 20])):
             damaged[chance.randrange(len(damaged))] = chance.randrange(256)
-        path = tmp_path / "damaged.parquet"
         path.write_bytes(damaged)
         try:
             score(rubric, exam, path)

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from markscheme.mark.axes import JsonSchema, PatternAxis
 from markscheme.mark import read_response
+from markscheme.mark.axes import JsonSchema, PatternAxis
 from markscheme.vocabulary import Cell, Item, Status
 
 if TYPE_CHECKING:

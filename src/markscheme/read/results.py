@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 
 from markscheme.read.documents import MAX_DOCUMENT_BYTES, YamlMapping, find_line, parse_tree
 from markscheme.read.nfc import to_nfc
+from markscheme.read.special_files import describe_special_file
 from markscheme.vocabulary import DocumentError, InputError, Problem
 
 PublishedField = tuple[str | int, ...]
@@ -153,6 +154,8 @@ def _is_unscored(row: Any) -> bool:
 
 
 def _read_result_file(path: Path, file: str) -> str:
+    if fault := describe_special_file(path, allow_shell_pipes=True):
+        _refuse_result_file(file, 1, fault)
     try:
         with path.open("rb") as stream:
             data = stream.read(MAX_DOCUMENT_BYTES + 1)

@@ -26,6 +26,7 @@ from ruamel.yaml.cyaml import CParser  # type: ignore[attr-defined]
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from markscheme.read.nfc import to_nfc
+from markscheme.read.special_files import describe_special_file
 from markscheme.vocabulary import DocumentError, Problem
 
 FieldPath = tuple[str | int, ...]
@@ -399,11 +400,13 @@ def read_document_bytes(path: Path, shown: str) -> bytes:
     try:
         if path.is_dir():
             raise _build_document_error(shown, 1, "is a folder; a YAML file is needed")
+        if fault := describe_special_file(path, allow_shell_pipes=True):
+            raise _build_document_error(shown, 1, fault)
         with path.open("rb") as file:
             data: bytes = file.read(MAX_DOCUMENT_BYTES + 1)
     except OSError as error:
         message = f"cannot be read: {error.strerror or error}"
-        raise _build_document_error(shown, 1, message) from None
+        raise _build_document_error(shown, 1, message) from error
     if len(data) > MAX_DOCUMENT_BYTES:
         limit = MAX_DOCUMENT_BYTES // (1024 * 1024)
         raise _build_document_error(

@@ -21,6 +21,7 @@ from typing import Any, BinaryIO
 import orjson
 
 from markscheme.read.json_fields import JsonObject, iter_objects, parse_lenient_json
+from markscheme.read.special_files import describe_special_file
 from markscheme.vocabulary import InputError, Problem, Transcript
 
 MAX_LINE_BYTES = 64 * 1024 * 1024
@@ -138,6 +139,8 @@ class Log:
     def _read_head(self) -> bytes:
         if self.is_folder:
             return b""
+        if fault := describe_special_file(self.path):
+            raise self.build_error(fault)
         try:
             with self.path.open("rb") as file:
                 return file.read(16)

@@ -183,8 +183,10 @@ class LangchainConversation:
             if "kwargs" in message or "data" in message:
                 self.draft.add_unread_calls(message, ("kwargs", "data"))
             self._add_message(flat)
-        if not is_older:
-            self._listed = messages if len(messages) > 1 else [*self._listed, *messages]
+        if len(messages) <= 1:
+            self._listed += messages
+        elif not is_older:
+            self._listed = list(messages)
 
     def _add_message(self, message: JsonObject) -> None:
         id_ = to_text(message.get("id"))

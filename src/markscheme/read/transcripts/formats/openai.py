@@ -154,7 +154,10 @@ class ChatConversation:
             self.draft.unknown_kinds.setdefault(kind, 1)
         for message in messages[start:]:
             self._add_message(message)
-        self._known_keys = keys if is_repeat else [*self._known_keys, *keys]
+        if is_repeat:
+            self._known_keys = keys
+        else:
+            self._known_keys += keys
 
     def _add_message(self, message: JsonObject) -> None:
         role = to_text(message.get("role"))
