@@ -4,23 +4,27 @@
     python scripts/try_hostile_inputs.py --only results --count 500 --seed 7
 
 Thousands of mutated documents, answer files, logs, result and rating files and stores go through
-the command line in one process for each kind; archives that unpack to gigabytes, limits of the
-shell, full disks, closed pipes and special files go through processes of their own. Every case must
-end within ten seconds and one gigabyte, with an exit code that its command may give on bad input:
-never 70, and 1 only where something was judged. Prints how many cases ended in which way.
+the command line in one process for each kind; so do archives that unpack to much, patterns and
+schemas without end, pipes and devices. Limits of the shell need processes of their own. Every case
+must end within ten seconds and each kind within one gigabyte, with an exit code that its command
+may give on bad input: never 70, and 1 only where something was judged. Prints how many cases ended
+in which way.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
 import resource
+import shlex
 import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
+import zipfile
 from collections import Counter
 from contextlib import closing, redirect_stderr, redirect_stdout, suppress
 from copy import deepcopy
@@ -30,6 +34,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
+import zstandard
 
 from fuzz_lint import DOCUMENTS, mutate_text
 from markscheme.cli.main import _run_command
@@ -306,6 +311,91 @@ def _change_store_value(path: Path, tables: dict[str, list[str]], rng: random.Ra
         database.execute(f'UPDATE {table} SET "{column}" = ?', [value])  # noqa: S608
 
 
+def list_special_files(folder: Path, rng: random.Random) -> Iterator[list[str]]:
+    """Give pipes and devices where files are needed."""
+    pipe = folder / "pipe"
+    os.mkfifo(pipe)
+    ratings = ["compare", "-r", "context-agent", "-e", "context-queries", "-b", "b", "-c", "c"]
+    while True:
+        path = rng.choice((str(pipe), "/dev/zero", "/dev/null", str(folder)))
+        yield rng.choice(
+            (
+                ["lint", path],
+                ["score", "-r", path, "-e", "capstone", "-a", path, "--no-store"],
+                ["score", "-r", "tutor-capstone", "-e", path, "-a", path, "--no-store"],
+                ["transcript", path],
+                ["verify", path],
+                [*ratings, "--ratings", path],
+                ["run", "-r", "tutor-capstone", "-e", "capstone", "-s", f"replay:{path}"],
+            )
+        )
+
+
+def list_bombs(folder: Path, rng: random.Random) -> Iterator[list[str]]:
+    """Read archives and compressed logs that unpack to much, patterns and schemas without end."""
+    del rng
+    header, sample = '{"status": "success", "eval": {}}', "samples/1_epoch_1.json"
+    with zipfile.ZipFile(folder / "bomb.eval", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("header.json", header)
+        archive.writestr(sample, b" " * 200_000_000)
+    with zipfile.ZipFile(folder / "many.eval", "w", zipfile.ZIP_STORED) as archive:
+        archive.writestr("header.json", header)
+        for number in range(20_000):
+            archive.writestr(f"samples/{number}_epoch_1.json", "{}")
+    (folder / "bomb.jsonl.zst").write_bytes(zstandard.compress(b"0" * 200_000_000))
+    for name in ("bomb.eval", "many.eval", "bomb.jsonl.zst"):
+        yield ["transcript", str(folder / name)]
+    exam = _write(folder / "exam.yaml", "exam: e\nitems:\n  - {id: x, prompt: p}\n")
+    nested: Any = 1
+    for _ in range(60):
+        nested = {"a": nested}
+    schema = {"anyOf": [{"properties": {"a": {"$ref": "#"}}, "required": [name]} for name in "bc"]}
+    for axis, output in (
+        ({"kind": "json_schema", "schema": schema}, json.dumps(nested)),
+        ({"kind": "pattern", "pattern": "a{500}{500}"}, "a" * 1_000_000),
+        ({"kind": "pattern", "pattern": "a{100}{100}"}, "a" * 1_000_000),
+        ({"kind": "pattern", "pattern": r"(\w+ ?)+x{20}{20}"}, "word " * 200_000),
+    ):
+        axes = json.dumps([{"name": "x", "weight": 1, **axis}])
+        rubric = _write(folder / "rubric.yaml", f"rubric: r\naxes: {axes}\n")
+        row = json.dumps({"item": "x", "output": output})
+        answers = _write(folder / "answers.jsonl", row)
+        yield ["score", "-r", rubric, "-e", exam, "-a", answers, "--no-store"]
+
+
+def list_limits(folder: Path, rng: random.Random) -> Iterator[list[str]]:
+    """Score under limits of the shell on memory, descriptors and the size of files."""
+    rows = [{"item": f"e-39-{n % 40 + 1:02d}", "subject": f"s{n // 40}"} for n in range(8_000)]
+    lines = "".join(json.dumps({**row, "output": "Ate."}) + "\n" for row in rows)
+    answers = _write(folder / "answers.jsonl", lines)
+    base = ["score", "-r", "tutor-capstone", "-e", "capstone", "-a", answers]
+    while True:
+        option, largest = rng.choice((("-v", 1_500_000), ("-n", 40), ("-f", 3_000)))
+        limit = rng.randint(6 if option == "-n" else largest // 50, largest)
+        out = rng.choice(("out.parquet", "out.json", "out.csv", "out.jsonl"))
+        store = ["--store", str(folder / "store.db")]
+        words = rng.choice(
+            (["-o", str(folder / out), "--no-store"], store, ["--no-store", "--format", "json"])
+        )
+        yield ["limit", option, str(limit), *base, *words]
+
+
+def run_limited(words: list[str]) -> Ending:
+    """Run a command in a shell with one limit; the first words name it."""
+    _, option, limit, *command = words
+    line = shlex.join([sys.executable, "-m", "markscheme", *command])
+    begun = time.monotonic()
+    done = subprocess.run(  # noqa: S603 - our own command
+        ["bash", "-c", f"ulimit {option} {limit}; exec {line}"],  # noqa: S607
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        check=False,
+    )
+    seconds = time.monotonic() - begun
+    output = done.stderr.decode(errors="replace")
+    return Ending(words=words, code=done.returncode, output=output, seconds=seconds)
+
+
 KINDS: dict[str, tuple[int, Callable[[Path, random.Random], Iterator[list[str]]]]] = {
     "documents": (5000, list_documents),
     "answers": (4000, list_answers),
@@ -313,6 +403,9 @@ KINDS: dict[str, tuple[int, Callable[[Path, random.Random], Iterator[list[str]]]
     "results": (2000, list_results),
     "ratings": (2000, list_ratings),
     "stores": (1200, list_stores),
+    "special-files": (60, list_special_files),
+    "bombs": (7, list_bombs),
+    "limits": (100, list_limits),
 }
 
 
@@ -323,7 +416,7 @@ def try_kind(kind: str, count: int, seed: int) -> int:
     faults, slowest = 0, 0.0
     with tempfile.TemporaryDirectory() as name:
         for at, words in zip(range(count), cases(Path(name), random.Random(seed)), strict=False):  # noqa: S311
-            ending = run_in_process(words)
+            ending = run_limited(words) if words[0] == "limit" else run_in_process(words)
             codes[ending.code] += 1
             slowest = max(slowest, ending.seconds)
             if ending.fault is not None:

@@ -22,6 +22,7 @@ from markscheme.read.answers import (
 )
 from markscheme.read.documents import list_builtin_names, locate_document
 from markscheme.read.nfc import to_nfc
+from markscheme.read.special_files import describe_special_file
 from markscheme.vocabulary import AnswersError, Problem, UsageError, format_plain, format_value
 
 RecordingKey = tuple[str, int]  # item and attempt
@@ -133,6 +134,8 @@ def _to_microseconds(milliseconds: float | None) -> int | None:
 
 def _read_recording(source: str) -> dict[RecordingKey, Reply]:
     path, file = locate_document(source, "answers", ".jsonl")
+    if fault := describe_special_file(path):
+        raise UsageError(f"`{file}` {fault}")
     try:
         lines = path.read_bytes().removeprefix(BOM_UTF8).splitlines()
     except OSError as error:
