@@ -61,7 +61,9 @@ class RefusedRow(Exception):  # noqa: N818 - the result for one row, not an erro
 def parse_answer(row: Any, known: KnownItems) -> AnswerFields:
     """Return the fields of one row in the order of `ANSWER_FIELDS`, or raise `RefusedRow`."""
     if isinstance(row, RefusedRow):
-        raise row
+        # Another exception: raised itself, it would refer to the list that holds it through its
+        # traceback, and whole batches would stay in memory until the collector runs.
+        raise RefusedRow(*row.args)
     if not isinstance(row, dict):
         raise RefusedRow(
             f"a row must be an object such as {_EXAMPLE}, not {describe_json_value(row)}"
