@@ -23,6 +23,7 @@ from markscheme.vocabulary import (
     DecisionRow,
     DecisionTable,
     HitPolicy,
+    ScaleLevel,
 )
 from markscheme.weigh.compare import (
     AttemptPairs,
@@ -38,7 +39,6 @@ from markscheme.weigh.compare import (
 )
 from markscheme.weigh.gates import Evidence, evaluate_non_inferiority
 from markscheme.weigh.stats import (
-    ScaleLevel,
     adjust_by_holm,
     compute_ac2,
     compute_alpha,

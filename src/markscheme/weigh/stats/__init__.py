@@ -7,7 +7,6 @@ distribution needs one. Nothing here knows rubrics, runs or gates: values in, nu
 from markscheme.weigh.stats.agreement import (
     RESAMPLES,
     Agreement,
-    ScaleLevel,
     ScoresByRater,
     compute_ac2,
     compute_alpha,
@@ -68,7 +67,6 @@ __all__ = [
     "ClusteredMean",
     "McNemar",
     "SampleStatistics",
-    "ScaleLevel",
     "ScorePairs",
     "ScoresByRater",
     "SignFlip",

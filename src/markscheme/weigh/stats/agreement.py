@@ -11,28 +11,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from fractions import Fraction
 from itertools import combinations
 from math import lcm
 from random import Random
 from typing import Any, TypeAlias
 
-from markscheme.vocabulary import FrozenDict, compute_mean
+from markscheme.vocabulary import FrozenDict, ScaleLevel, compute_mean
 
 ScoresByRater: TypeAlias = Mapping[str, Any]
 """The scores that raters gave to one cell, by rater: whole numbers, or words if nominal."""
 
 RESAMPLES = 1_000
 _TAIL = 0.025
-
-
-class ScaleLevel(StrEnum):
-    """What the scores of a scale mean: names, an order, or numbers with equal steps."""
-
-    NOMINAL = "nominal"
-    ORDINAL = "ordinal"
-    INTERVAL = "interval"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
