@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from fractions import Fraction
-from itertools import combinations
 from typing import Any, ClassVar
 
 from markscheme.vocabulary import (
@@ -22,50 +20,25 @@ from markscheme.vocabulary import (
     sentence,
     to_record,
 )
+from markscheme.weigh.rater_pairs import (
+    PairAgreement,
+    PairSummary,
+    compare_judges,
+    measure_pairs,
+    summarise_pairs,
+)
 from markscheme.weigh.stats import (
     RESAMPLES,
     ScoresByRater,
     compute_ac2,
     compute_alpha,
     compute_alpha_interval,
-    compute_kappa,
-    compute_kendall,
-    compute_pearson,
     compute_percent_agreement,
-    compute_rmse,
-    compute_spearman,
     find_common_unit,
 )
 
 LEAST_FOR_INTERVAL = 50
 """An interval of alpha is drawn from this many shared answers on; fewer do not show its tails."""
-PEOPLE = "people"
-
-
-class PairKind(StrEnum):
-    """Who is in a pair of raters."""
-
-    PEOPLE = "people"
-    PERSON_AND_JUDGE = "person and judge"
-    JUDGES = "judges"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PairAgreement:
-    """How far two raters agree over the `n` answers that both rated.
-
-    A coefficient that is not defined is `None`; `reason` then says why.
-    """
-
-    raters: tuple[str, str]
-    kind: PairKind
-    n: int
-    kappa: Fraction | None
-    pearson: float | None
-    spearman: float | None
-    kendall: float | None
-    rmse: float | None
-    reason: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +74,7 @@ class AxisAgreement:
     people: GroupAgreement
     alpha_interval: AlphaInterval | None
     pairs: tuple[PairAgreement, ...]
+    pair_summaries: tuple[PairSummary, ...]
     judges: tuple[PairAgreement, ...]
     with_judges: GroupAgreement | None
     ratings: int
@@ -116,6 +90,7 @@ class AxisAgreement:
         ("ac2", "people.ac2"),
         ("percent", "people.percent"),
         "pairs",
+        "pair_summaries",
         "alpha_interval",
         "judges",
         "with_judges",
@@ -163,12 +138,14 @@ def _measure_axis(axis: RatedAxis, seed: int) -> AxisAgreement:
     ]
     people = _measure_group(by_people, categories, axis.level)
     interval, reason = _compute_interval(by_people, people, axis.level, seed)
+    pairs = measure_pairs(units, axis, unit)
     return AxisAgreement(
         level=axis.level,
         people=people,
         alpha_interval=interval,
-        pairs=_measure_pairs(units, axis, unit),
-        judges=_compare_judges(units, axis, unit),
+        pairs=pairs,
+        pair_summaries=summarise_pairs(pairs),
+        judges=compare_judges(units, axis, unit),
         with_judges=_measure_group(units, categories, axis.level) if axis.judges else None,
         ratings=len(axis.ratings),
         empty=axis.empty,
@@ -240,67 +217,3 @@ def _compute_interval(
         return None, {"alpha_interval": why}
     low, high = bounds
     return AlphaInterval(low=low, high=high, resamples=RESAMPLES, seed=seed), {}
-
-
-def _measure_pairs(
-    units: Iterable[ScoresByRater], axis: RatedAxis, unit: int
-) -> tuple[PairAgreement, ...]:
-    """Measure each pair of raters with an answer in common; people come before judges."""
-    shared: dict[tuple[str, str], list[tuple[Any, Any]]] = defaultdict(list)
-    for scores in units:
-        raters = sorted(scores, key=lambda rater: (rater in axis.judges, rater))
-        for one, other in combinations(raters, 2):
-            shared[one, other].append((scores[one], scores[other]))
-    kinds = (PairKind.PEOPLE, PairKind.PERSON_AND_JUDGE, PairKind.JUDGES)
-    found = [
-        _measure_pair(pair, kinds[len(axis.judges.intersection(pair))], scores, (axis.level, unit))
-        for pair, scores in shared.items()
-    ]
-    return tuple(sorted(found, key=lambda pair: (kinds.index(pair.kind), pair.raters)))
-
-
-def _compare_judges(
-    units: Iterable[ScoresByRater], axis: RatedAxis, unit: int
-) -> tuple[PairAgreement, ...]:
-    """Compare each judge with every score of a person on the same answer."""
-    shared: dict[str, list[tuple[Any, Any]]] = {judge: [] for judge in sorted(axis.judges)}
-    for scores in units:
-        people = [score for rater, score in sorted(scores.items()) if rater not in axis.judges]
-        for judge in axis.judges & scores.keys():
-            shared[judge] += [(score, scores[judge]) for score in people]
-    kind = PairKind.PERSON_AND_JUDGE
-    return tuple(
-        _measure_pair((PEOPLE, judge), kind, scores, (axis.level, unit))
-        for judge, scores in shared.items()
-        if scores
-    )
-
-
-def _measure_pair(
-    raters: tuple[str, str],
-    kind: PairKind,
-    scores: Sequence[tuple[Any, Any]],
-    scale: tuple[ScaleLevel, int],
-) -> PairAgreement:
-    level, unit = scale
-    has_order = level is not ScaleLevel.NOMINAL
-    kappa = compute_kappa(scores, level)
-    pearson = compute_pearson(scores) if has_order else None
-    reason = None
-    if not has_order:
-        reason = sentence("names have no order: only kappa is defined")
-    elif kappa is None:
-        reason = sentence("both raters gave one and the same score throughout")
-    elif pearson is None:
-        reason = sentence("a rater gave the same score throughout")
-    return PairAgreement(
-        raters=raters,
-        kind=kind,
-        n=len(scores),
-        kappa=kappa,
-        pearson=pearson,
-        spearman=compute_spearman(scores) if has_order else None,
-        kendall=compute_kendall(scores) if has_order else None,
-        rmse=compute_rmse(scores, unit) if has_order else None,
-        reason=reason,
-    )
