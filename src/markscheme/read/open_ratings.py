@@ -29,6 +29,7 @@ from markscheme.read.ratings import (
 )
 from markscheme.vocabulary import (
     InputError,
+    NoteAxis,
     OpenRating,
     RatedAxis,
     Rubric,
@@ -86,7 +87,9 @@ def read_open_ratings(
         UsageError: a level or a judge is named for what the ratings do not hold.
     """
     levels = levels or {}
-    axes = None if rubric is None else (*rubric.scales, *rubric.notes)
+    axes: tuple[ScaleAxis | NoteAxis, ...] | None = None
+    if rubric is not None:
+        axes = (*rubric.scales, *rubric.notes)
     required = ("item", "variant", "rater", "axis", "score")
     form = RatingForm(axes=axes, columns=OPEN_COLUMNS, required=required)
     tables = list(read_rating_tables(source, form))

@@ -94,7 +94,7 @@ def build_agreement_rows(agreement: RaterAgreement) -> TableRows:
         "AC2",
         translate("equal"),
     )
-    rows = [header]
+    rows: TableRows = [header]
     for name, axis in agreement.axes.items():
         interval = axis.alpha_interval
         bounds = "–"
