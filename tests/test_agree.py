@@ -16,7 +16,7 @@ from commands import here
 from markscheme import InputError, UsageError, agree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 DATA = Path(__file__).parent.parent.parent / "shared" / "data"
 HEADER = ("item", "variant", "rater", "axis", "score", "note")
@@ -31,7 +31,7 @@ KRIPPENDORFF = {
 Row = tuple[object, ...]
 
 
-def rows_of(scores: dict[str, Sequence[object]], axis: str = "tone") -> list[Row]:
+def rows_of(scores: Mapping[str, Sequence[object]], axis: str = "tone") -> list[Row]:
     """Return rows of the long form, one for each score that is there."""
     return [
         (f"q{at:03}", "v", rater, axis, score, "")

@@ -12,7 +12,7 @@ from markscheme.cli.options import format_option
 _EPILOG = """\b
 Example:
   markscheme agree --ratings ana.csv --ratings ben.csv
-  markscheme agree --ratings ratings.csv --level tone=nominal --format json
+  markscheme agree --ratings ratings.csv --level tone=nominal --html agreement.html
 
 Ratings have the columns item, variant, rater, axis and score, or one column for each axis. Any axes
 and scores are accepted without a rubric: numbers, decimals or words. Raters whose `source` is judge
@@ -66,6 +66,7 @@ def _parse_levels(
     help="This rater is a model, though its ratings do not say so; may be repeated.",
 )
 @click.option("--seed", type=int, default=0, metavar="N", help="Random seed of the intervals.  [0]")
+@click.option("--html", metavar="FILE", help="Write the agreement as one HTML page.")
 @format_option
 @handle_errors
 def command(
@@ -74,12 +75,21 @@ def command(
     levels: dict[str, str],
     judges: tuple[str, ...],
     seed: int,
+    html: str | None,
     format_: str,
 ) -> ExitCode:
     """Measure how far raters agree: alpha, AC2, kappa, correlations, per axis and per pair."""
     from markscheme.workflows.agree import agree
+    from markscheme.workflows.output_files import check_destination, write_file_atomically
 
+    inputs = [*ratings, *filter(None, [rubric])]
+    page = None if html is None else check_destination(html, inputs, suffixes=())
     agreement = agree(ratings, rubric, level=levels, judges=judges, seed=seed)
+    if page is not None:
+        from markscheme import __version__
+        from markscheme.tell.agreement_html import render_agreement_html
+
+        write_file_atomically(page, render_agreement_html(agreement, __version__).encode())
     if format_ == "json":
         click.echo(json.dumps(agreement.to_dict(), ensure_ascii=False, indent=2))
     else:

@@ -23,6 +23,7 @@ from markscheme.read.ratings import (
     RatingRow,
     RatingRows,
     RatingSource,
+    check_cell_characters,
     clean_cell_text,
     is_empty_cell,
     read_rating_tables,
@@ -140,6 +141,7 @@ class _OpenRatingReader:
     def read_row(self, row: RatingRow, table: RatingRows) -> None:
         """Check the cells of a row; keep its score if it is the first of its kind."""
         before = len(table.problems)
+        check_cell_characters(row, table)
         item, variant, rater, axis = (
             _read_name(row, table, column) for column in ("item", "variant", "rater", "axis")
         )
@@ -299,9 +301,6 @@ def _read_name(row: RatingRow, table: RatingRows, column: str) -> str:
     if not text:
         what = "is empty" if value is None or isinstance(value, str) else "must be text"
         table.add_problem(row.line, column, f"{what}; a {column} is needed")
-    elif not text.isprintable():
-        message = f"holds characters that cannot be shown in {format_value(text)}"
-        table.add_problem(row.line, column, message)
     return text
 
 

@@ -369,10 +369,7 @@ class _RatingChecker:
     def check_row(self, row: RatingRow) -> None:
         """Check every cell of a row; keep the rating if all are right."""
         before = len(self.table.problems)
-        for column, value in row.cells.items():
-            if isinstance(value, str) and _LONE_SURROGATE.search(value):
-                message = f"holds half a character in {format_value(value)}; whole ones are needed"
-                self.table.add_problem(row.line, column, message)
+        check_cell_characters(row, self.table)
         item = self._check_name(row, "item", self.items)
         variant = self._check_name(row, "variant", self.scope.variants)
         rater = self._check_name(row, "rater", None)
@@ -507,6 +504,14 @@ class _RatingChecker:
             answer = f"{format_value(item)}, {format_value(variant)}"
             message = f"{format_value(rater)} {what} {axes} for {answer}; {_GAP_HINT}"
             table.add_problem(line, "score", message)
+
+
+def check_cell_characters(row: RatingRow, table: RatingRows) -> None:
+    """Add a problem for each cell with half a character, which no file can hold."""
+    for column, value in row.cells.items():
+        if isinstance(value, str) and _LONE_SURROGATE.search(value):
+            message = f"holds half a character in {format_value(value)}; whole ones are needed"
+            table.add_problem(row.line, column, message)
 
 
 def is_empty_cell(value: Any) -> bool:

@@ -1,4 +1,4 @@
-"""The agreement of raters for people: tables on the terminal, and one HTML page.
+"""The agreement of raters as tables, for the terminal and for the HTML page.
 
 Few pairs of raters are listed; of many, the median, the worst and the best are shown, because a
 matrix of 162 raters has 13,041 pairs and nobody can read it.
@@ -99,7 +99,7 @@ def build_agreement_rows(agreement: RaterAgreement) -> TableRows:
         interval = axis.alpha_interval
         bounds = "–"
         if interval is not None:
-            bounds = f"{_format_number(interval.low)} … {_format_number(interval.high)}"
+            bounds = f"{format_coefficient(interval.low)} … {format_coefficient(interval.high)}"
         rows.append(_build_group_row(name, axis.level, axis.people, bounds))
         if axis.with_judges is not None:
             label = translate("{axis}, with judges", axis=name)
@@ -116,9 +116,9 @@ def _build_group_row(
         translate_stored(_LEVEL_WORDS[level]),
         f"{len(group.raters):,}",
         f"{group.n:,}",
-        _format_number(group.alpha),
+        format_coefficient(group.alpha),
         bounds,
-        _format_number(group.ac2),
+        format_coefficient(group.ac2),
         percent,
     )
 
@@ -188,10 +188,10 @@ def _name_pair(pair: PairAgreement) -> str:
 
 def _format_coefficients(found: PairAgreement | PairSummary) -> tuple[str, ...]:
     values = (found.kappa, found.pearson, found.spearman, found.kendall, found.rmse)
-    return tuple(map(_format_number, values))
+    return tuple(map(format_coefficient, values))
 
 
-def _format_number(value: Fraction | float | None) -> str:
+def format_coefficient(value: Fraction | float | None) -> str:
     """Return a coefficient with three decimals, so that a column of them can be compared."""
     if value is None:
         return "–"
@@ -201,10 +201,11 @@ def _format_number(value: Fraction | float | None) -> str:
 def iterate_agreement_notes(agreement: RaterAgreement) -> Iterator[str]:
     """Yield why coefficients are missing, and what was left out, for each axis."""
     for name, axis in agreement.axes.items():
-        yield from (f"{name}: {note}" for note in _iterate_axis_notes(axis))
+        yield from (f"{name}: {note}" for note in iterate_axis_notes(axis))
 
 
-def _iterate_axis_notes(axis: AxisAgreement) -> Iterator[str]:
+def iterate_axis_notes(axis: AxisAgreement) -> Iterator[str]:
+    """Yield why coefficients of one axis are missing, and what was left out."""
     names = {
         "alpha": translate("alpha"),
         "alpha_interval": translate("95 % interval"),

@@ -23,8 +23,10 @@ from markscheme.vocabulary import (
 from markscheme.weigh.rater_pairs import (
     PairAgreement,
     PairSummary,
+    RaterStanding,
     compare_judges,
     measure_pairs,
+    rank_raters,
     summarise_pairs,
 )
 from markscheme.weigh.stats import (
@@ -75,6 +77,7 @@ class AxisAgreement:
     alpha_interval: AlphaInterval | None
     pairs: tuple[PairAgreement, ...]
     pair_summaries: tuple[PairSummary, ...]
+    by_rater: tuple[RaterStanding, ...]
     judges: tuple[PairAgreement, ...]
     with_judges: GroupAgreement | None
     ratings: int
@@ -91,6 +94,7 @@ class AxisAgreement:
         ("percent", "people.percent"),
         "pairs",
         "pair_summaries",
+        "by_rater",
         "alpha_interval",
         "judges",
         "with_judges",
@@ -145,6 +149,7 @@ def _measure_axis(axis: RatedAxis, seed: int) -> AxisAgreement:
         alpha_interval=interval,
         pairs=pairs,
         pair_summaries=summarise_pairs(pairs),
+        by_rater=rank_raters(pairs),
         judges=compare_judges(units, axis, unit),
         with_judges=_measure_group(units, categories, axis.level) if axis.judges else None,
         ratings=len(axis.ratings),

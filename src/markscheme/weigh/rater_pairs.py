@@ -9,9 +9,9 @@ from enum import StrEnum
 from fractions import Fraction
 from itertools import combinations
 from statistics import median
-from typing import Any
+from typing import Any, ClassVar
 
-from markscheme.vocabulary import RatedAxis, ScaleLevel, sentence
+from markscheme.vocabulary import RatedAxis, RecordFields, ScaleLevel, sentence
 from markscheme.weigh.stats import (
     ScoresByRater,
     compute_kappa,
@@ -71,6 +71,21 @@ class PairSummary:
     rmse: float | None
     worst: tuple[str, str] | None
     best: tuple[str, str] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RaterStanding:
+    """How one rater agrees with the people: the median kappa over `pairs` pairs with them.
+
+    Pairs with less than `LEAST_SHARED` answers in common count only if there is no other.
+    """
+
+    rater: str
+    is_judge: bool
+    pairs: int
+    kappa: Fraction | None
+
+    record_fields: ClassVar[RecordFields] = ("rater", ("judge", "is_judge"), "pairs", "kappa")
 
 
 def measure_pairs(
@@ -146,8 +161,7 @@ def summarise_pairs(pairs: Sequence[PairAgreement]) -> tuple[PairSummary, ...]:
 
 
 def _summarise_kind(kind: PairKind, pairs: Sequence[PairAgreement]) -> PairSummary:
-    many = [pair for pair in pairs if pair.n >= LEAST_SHARED]
-    counted = many or pairs
+    counted = _select_telling_pairs(pairs)
     kappas = [(pair.kappa, pair.raters) for pair in counted if pair.kappa is not None]
 
     def compute_median(name: str) -> Any:
@@ -158,7 +172,7 @@ def _summarise_kind(kind: PairKind, pairs: Sequence[PairAgreement]) -> PairSumma
     return PairSummary(
         kind=kind,
         pairs=len(pairs),
-        few=len(pairs) - len(many),
+        few=sum(pair.n < LEAST_SHARED for pair in pairs),
         kappa=compute_median("kappa"),
         pearson=compute_median("pearson"),
         spearman=compute_median("spearman"),
@@ -166,4 +180,29 @@ def _summarise_kind(kind: PairKind, pairs: Sequence[PairAgreement]) -> PairSumma
         rmse=compute_median("rmse"),
         worst=min(kappas)[1] if kappas else None,
         best=max(kappas)[1] if kappas else None,
+    )
+
+
+def _select_telling_pairs(pairs: Sequence[PairAgreement]) -> Sequence[PairAgreement]:
+    """Return the pairs with enough answers in common; all of them if none has."""
+    return [pair for pair in pairs if pair.n >= LEAST_SHARED] or pairs
+
+
+def rank_raters(pairs: Iterable[PairAgreement]) -> tuple[RaterStanding, ...]:
+    """Return how each rater agrees with the people, the lowest first, the unknown last."""
+    pairs_by_rater: dict[tuple[bool, str], list[PairAgreement]] = defaultdict(list)
+    for pair in pairs:
+        one, other = pair.raters
+        if pair.kind is PairKind.PEOPLE:
+            pairs_by_rater[False, one].append(pair)
+        if pair.kind is not PairKind.JUDGES:
+            pairs_by_rater[pair.kind is PairKind.PERSON_AND_JUDGE, other].append(pair)
+    found = []
+    for (is_judge, rater), shared in pairs_by_rater.items():
+        telling = _select_telling_pairs(shared)
+        kappas = [pair.kappa for pair in telling if pair.kappa is not None]
+        kappa = Fraction(median(kappas)) if kappas else None
+        found.append(RaterStanding(rater=rater, is_judge=is_judge, pairs=len(telling), kappa=kappa))
+    return tuple(
+        sorted(found, key=lambda one: (one.kappa is None, one.kappa or 0, one.is_judge, one.rater))
     )
