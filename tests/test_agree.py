@@ -229,6 +229,11 @@ def test_words_have_kappa_and_no_correlations() -> None:
     assert pair["kappa"] == pytest.approx(7 / 11)
     assert [pair[name] for name in ("pearson", "spearman", "kendall", "rmse")] == [None] * 4
     assert pair["reason"] == "names have no order: only kappa is defined"
+    same = measure(rows_of({"ana": ("a", "a"), "ben": ("a", "a")}))["pairs"][0]
+    assert (same["kappa"], same["reason"]) == (
+        None,
+        "both raters gave one and the same score throughout",
+    )
 
 
 def test_a_level_is_for_one_axis_or_for_all_others(tmp_path: Path) -> None:
@@ -390,3 +395,16 @@ def test_pairs_that_share_no_answer_are_not_listed() -> None:
     assert [pair["raters"] for pair in measure(rows)["pairs"]] == [
         list(pair) for pair in combinations("abc", 2) if pair != ("a", "c")
     ]
+
+
+def test_the_example_of_the_docs_is_what_the_command_prints(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    root = Path(__file__).parent.parent
+    monkeypatch.chdir(root)
+    text = (root / "docs" / "agreement.md").read_text(encoding="utf-8")
+    command, _, wanted = (
+        text.partition("```console\n$ markscheme ")[2].partition("```")[0].partition("\n")
+    )
+    printed = [line.rstrip() for line in here(*command.split()).out.splitlines()]
+    assert printed == wanted.splitlines()

@@ -217,7 +217,9 @@ def iterate_axis_notes(axis: AxisAgreement) -> Iterator[str]:
         by_reason.setdefault(translate_stored(reason), []).append(names[key])
     for reason, missing in by_reason.items():
         yield translate("no {names}: {reason}", names=", ".join(missing), reason=reason)
-    reasons = [pair.reason for pair in (*axis.pairs, *axis.judges) if pair.reason is not None]
+    # That names have no order is said by the level already.
+    lacking = (p for p in axis.pairs if axis.level is not ScaleLevel.NOMINAL or p.kappa is None)
+    reasons = [pair.reason for pair in lacking if pair.reason is not None]
     for reason in dict.fromkeys(reasons):
         yield translate_plural(
             "{n:,} pair lacks a coefficient: {reason}",

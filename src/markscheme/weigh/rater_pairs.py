@@ -133,10 +133,10 @@ def _measure_pair(
     kappa = compute_kappa(scores, level)
     pearson = compute_pearson(scores) if has_order else None
     reason = None
-    if not has_order:
-        reason = sentence("names have no order: only kappa is defined")
-    elif kappa is None:
+    if kappa is None:
         reason = sentence("both raters gave one and the same score throughout")
+    elif not has_order:
+        reason = sentence("names have no order: only kappa is defined")
     elif pearson is None:
         reason = sentence("a rater gave the same score throughout")
     return PairAgreement(
