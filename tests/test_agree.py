@@ -343,6 +343,18 @@ def test_162_raters_are_summed_up_and_not_listed(tmp_path: Path) -> None:
     assert len(done.out.splitlines()) < 15
 
 
+def test_pairs_with_few_common_answers_are_told_from_chance(tmp_path: Path) -> None:
+    scores = {f"r{rater}": [rater % 3 + 1, 2, 3] for rater in range(6)}
+    done = here("agree", "--ratings", write(tmp_path / "few.csv", rows_of(scores)))
+    assert "no two raters have 10 answers in common: what pairs show is mostly chance" in done.out
+    scores = {name: [*given, *range(1, 8)] for name, given in scores.items()} | {"r9": [1, 2]}
+    axis = agreed("--ratings", write(tmp_path / "more.csv", rows_of(scores)))["tone"]
+    (summary,) = axis["pair_summaries"]
+    assert (summary["pairs"], summary["few"]) == (21, 6)
+    assert "r9" not in (*summary["worst"], *summary["best"])
+    assert {one["rater"] for one in axis["by_rater"]} == {*scores}
+
+
 SCORES = st.lists(
     st.lists(st.one_of(st.none(), st.integers(1, 5)), min_size=3, max_size=3),
     min_size=1,

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from fractions import Fraction
 from itertools import permutations, product
+from random import Random
 from typing import Any
 
 import pytest
@@ -15,8 +16,10 @@ from scipy import stats
 
 from markscheme.vocabulary import ScaleLevel
 from markscheme.weigh.stats import (
+    RESAMPLES,
     compute_ac2,
     compute_alpha,
+    compute_alpha_interval,
     compute_kappa,
     compute_kendall,
     compute_pearson,
@@ -102,3 +105,16 @@ def test_decimals_are_whole_multiples_of_their_common_unit() -> None:
     assert compute_alpha([{"a": 2, "b": 5}, {"a": 8, "b": 8}], ScaleLevel.INTERVAL) == (
         compute_alpha([{"a": 20, "b": 50}, {"a": 80, "b": 80}], ScaleLevel.INTERVAL)
     )
+
+
+def test_an_interval_by_sums_is_that_of_draws_by_hand() -> None:
+    units = [{"a": at % 7, "b": (at * at) % 7, "c": at % 3} for at in range(20)]
+    units += [{"a": at % 4, "b": at % 5} for at in range(20)]
+    ordered = sorted(units, key=lambda unit: tuple(sorted(unit.values())))
+    random = Random(3)  # noqa: S311 - the same draws as those of the interval
+    draws = [
+        compute_alpha(random.choices(ordered, k=40), ScaleLevel.INTERVAL) for _ in range(RESAMPLES)
+    ]
+    alphas = sorted(alpha for alpha in draws if alpha is not None)
+    found = compute_alpha_interval(units, ScaleLevel.INTERVAL, 3)
+    assert found == (alphas[24], alphas[-25])

@@ -227,14 +227,7 @@ def iterate_axis_notes(axis: AxisAgreement) -> Iterator[str]:
             reasons.count(reason),
             reason=translate_stored(reason),
         )
-    for summary in axis.pair_summaries:
-        if summary.few and summary.pairs > _PAIRS_LISTED and summary.few < summary.pairs:
-            yield translate_plural(
-                "{n:,} pair with less than {least} answers in common is not in the summary",
-                "{n:,} pairs with less than {least} answers in common are not in the summary",
-                summary.few,
-                least=LEAST_SHARED,
-            )
+    yield from _iterate_summary_notes(axis)
     if axis.empty:
         yield translate_plural("{n:,} rating is empty", "{n:,} ratings are empty", axis.empty)
     if axis.repeats:
@@ -242,4 +235,23 @@ def iterate_axis_notes(axis: AxisAgreement) -> Iterator[str]:
             "{n:,} rating repeats an earlier one of the same rater and is left out",
             "{n:,} ratings repeat an earlier one of the same rater and are left out",
             axis.repeats,
+        )
+
+
+def _iterate_summary_notes(axis: AxisAgreement) -> Iterator[str]:
+    """Yield what summaries of many pairs leave out, or that all of their pairs share little."""
+    for summary in axis.pair_summaries:
+        if not summary.few or summary.pairs <= _PAIRS_LISTED:
+            continue
+        if summary.few == summary.pairs:
+            yield translate(
+                "no two raters have {least} answers in common: what pairs show is mostly chance",
+                least=LEAST_SHARED,
+            )
+            continue
+        yield translate_plural(
+            "{n:,} pair with less than {least} answers in common is not in the summary",
+            "{n:,} pairs with less than {least} answers in common are not in the summary",
+            summary.few,
+            least=LEAST_SHARED,
         )

@@ -9,7 +9,7 @@ so decimals are compared as whole multiples of their common unit (`find_common_u
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
@@ -98,18 +98,44 @@ def compute_alpha_interval(
 
     It is None if alpha is not defined in a draw, because all its scores are equal.
     """
-    patterns = sorted(_list_patterns(units))
-    random = Random(seed)  # noqa: S311 - a simulation, no secret
     drawn: list[Fraction] = []
-    for _ in range(RESAMPLES):
-        sample = Counter(random.choices(patterns, k=len(patterns)))
-        alpha = _compute_pattern_alpha(sample, level)
+    for alpha in _draw_alphas(sorted(_list_patterns(units)), level, Random(seed)):  # noqa: S311 - a simulation, no secret
         if alpha is None:
             return None
         drawn.append(alpha)
     drawn.sort()
     tail = round(RESAMPLES * _TAIL)
     return drawn[tail - 1], drawn[-tail]
+
+
+def _draw_alphas(
+    patterns: Sequence[tuple[Any, ...]], level: ScaleLevel, random: Random
+) -> Iterator[Fraction | None]:
+    """Yield alpha of cells drawn with replacement, once for each draw.
+
+    On an interval scale a draw needs only sums of the cells. That matters: decimals differ from
+    cell to cell, so that nothing can be counted.
+    """
+    size = len(patterns)
+    if level is not ScaleLevel.INTERVAL:
+        for _ in range(RESAMPLES):
+            yield _compute_pattern_alpha(Counter(random.choices(patterns, k=size)), level)
+        return
+    divisor = lcm(*{len(scores) - 1 for scores in patterns})
+    sums = [
+        (
+            len(scores),
+            sum(scores),
+            sum(score * score for score in scores),
+            _sum_distances(Counter(scores), level) * (divisor // (len(scores) - 1)),
+        )
+        for scores in patterns
+    ]
+    for _ in range(RESAMPLES):
+        columns = zip(*random.choices(sums, k=size), strict=True)
+        n, total, squares, within = map(sum, columns)
+        expected = divisor * (n * squares - total * total)
+        yield 1 - Fraction((n - 1) * within, expected) if expected else None
 
 
 def _list_patterns(units: Iterable[ScoresByRater]) -> list[tuple[Any, ...]]:
