@@ -23,6 +23,7 @@ from markscheme.vocabulary import (
     DecisionRow,
     DecisionTable,
     HitPolicy,
+    ScaleLevel,
 )
 from markscheme.weigh.compare import (
     AttemptPairs,
@@ -39,18 +40,19 @@ from markscheme.weigh.compare import (
 from markscheme.weigh.gates import Evidence, evaluate_non_inferiority
 from markscheme.weigh.stats import (
     adjust_by_holm,
+    compute_ac2,
+    compute_alpha,
     compute_clopper_pearson_interval,
     compute_clustered_mean,
-    compute_ordinal_alpha,
+    compute_kappa,
     compute_percent_agreement,
     compute_power,
-    compute_quadratic_ac2,
-    compute_quadratic_kappa,
     compute_smallest_p,
     compute_tango_interval,
     count_pairs_for_alpha,
     count_pairs_needed,
     find_detectable_effect,
+    list_shared_scores,
     measure_agreement,
     noncentral_t_cdf,
     run_mcnemar_test,
@@ -128,11 +130,11 @@ def test_the_agreement_of_the_reference() -> None:
 
 def test_agreement_that_is_not_defined_is_nothing() -> None:
     same = [{"a": 3, "b": 3}] * 4
-    assert compute_ordinal_alpha(same) is None
-    assert compute_quadratic_kappa(same, ("a", "b")) is None
+    assert compute_alpha(same, ScaleLevel.ORDINAL) is None
+    assert compute_kappa(list_shared_scores(same, ("a", "b")), ScaleLevel.ORDINAL) is None
     assert compute_percent_agreement(same) == 1
     apart = [{"a": 3}, {"b": 3}]
-    assert compute_quadratic_ac2(apart, range(1, 6)) is None
+    assert compute_ac2(apart, range(1, 6), ScaleLevel.ORDINAL) is None
     assert compute_percent_agreement([]) is None
 
 
@@ -238,7 +240,7 @@ def test_alpha_is_what_pairs_of_scores_give(units: list[dict[str, int]]) -> None
     )
     expected = sum((apart(a, b) for a in scores for b in scores), Fraction(0))
     wanted = 1 - (len(scores) - 1) * observed / expected if expected else None
-    assert compute_ordinal_alpha(units) == wanted
+    assert compute_alpha(units, ScaleLevel.ORDINAL) == wanted
 
 
 @given(st.lists(UNIT, min_size=1, max_size=7))
@@ -247,7 +249,7 @@ def test_ac2_is_what_pairs_of_scores_give(units: list[dict[str, int]]) -> None:
         return 1 - Fraction((a - b) ** 2, 16)
 
     shared = [list(unit.values()) for unit in units if len(unit) > 1]
-    found = compute_quadratic_ac2(units, range(1, 6))
+    found = compute_ac2(units, range(1, 6), ScaleLevel.ORDINAL)
     if not shared:
         assert found is None
         return
@@ -274,7 +276,7 @@ def test_kappa_is_that_of_the_matrix_of_counts(pairs: list[tuple[int, int]]) -> 
     chance = sum(Fraction((a - b) ** 2 * one[a] * other[b], n * n) for a, b in cells)
     units = [{"a": a, "b": b} for a, b in pairs]
     wanted = 1 - seen / chance if chance else None
-    assert compute_quadratic_kappa(units, ("a", "b")) == wanted
+    assert compute_kappa(list_shared_scores(units, ("a", "b")), ScaleLevel.ORDINAL) == wanted
 
 
 @given(st.lists(SIXTHS, min_size=2, max_size=12))

@@ -67,6 +67,7 @@ def test_the_public_names_are_exactly_these() -> None:
     assert all(getattr(markscheme, name) is not None for name in markscheme.__all__)
     functions = {name for name in names if name[0].islower()}
     assert functions == {
+        "agree",
         "audit",
         "compare",
         "compare_runs",

@@ -82,9 +82,11 @@ if TYPE_CHECKING:
         ItemLoss,
         NonInferiority,
     )
+    from markscheme.weigh.rater_agreement import RaterAgreement
     from markscheme.weigh.result import Result
     from markscheme.weigh.totals import Marks, Measures, Run
     from markscheme.weigh.verify import Finding, Verification
+    from markscheme.workflows.agree import agree
     from markscheme.workflows.compare import compare, compare_runs
     from markscheme.workflows.documents import load_exam, load_rubric
     from markscheme.workflows.gate import gate
@@ -112,9 +114,11 @@ _EXPORTS_BY_MODULE = {
         "AxisChange BaselineReport Evidence GateOutcome GateReport ItemChange ItemLoss "
         "NonInferiority "
     ),
+    "weigh.rater_agreement": "RaterAgreement",
     "weigh.result": "Result",
     "weigh.totals": "Marks Measures Run",
     "weigh.verify": "Finding Verification",
+    "workflows.agree": "agree",
     "workflows.compare": "compare compare_runs",
     "workflows.documents": "load_exam load_rubric",
     "workflows.gate": "gate",
@@ -187,6 +191,7 @@ __all__ = [
     "Problem",
     "Prompt",
     "Query",
+    "RaterAgreement",
     "Rating",
     "Reading",
     "Response",
@@ -209,6 +214,7 @@ __all__ = [
     "VerdictRules",
     "Verification",
     "__version__",
+    "agree",
     "audit",
     "compare",
     "compare_runs",

@@ -107,8 +107,10 @@ def find_delimiter(header: str, names: Collection[str]) -> str:
     return best[0] if most >= _MIN_NAMES else ","
 
 
-def read_workbook(path: Path, names: Collection[str]) -> Iterator[tuple[int, list[Any]]]:
+def read_workbook(path: Path, names: Collection[str] | None) -> Iterator[tuple[int, list[Any]]]:
     """Yield the rows of the sheet with the ratings, each with its number; the header comes first.
+
+    `names` are those that a header may hold; without them, it may hold any.
 
     Raises:
         UsageError: the package that reads workbooks is not installed.
@@ -139,12 +141,12 @@ def read_workbook(path: Path, names: Collection[str]) -> Iterator[tuple[int, lis
             yield number, cells
 
 
-def _has_header(rows: Sequence[Sequence[Any]], names: Collection[str]) -> bool:
+def _has_header(rows: Sequence[Sequence[Any]], names: Collection[str] | None) -> bool:
     first = next((row for row in rows if any(cell != "" for cell in row)), [])
-    header = {str(cell).strip().casefold() for cell in first}
-    return {"item", "variant", "rater"} <= header and len(header & set(names)) > len(
-        ("item", "variant", "rater")
-    )
+    header = {str(cell).strip().casefold() for cell in first} - {""}
+    needed = {"item", "variant", "rater"}
+    known = header if names is None else header & set(names)
+    return needed <= header and known > needed
 
 
 def _convert_workbook_cell(cell: Any) -> Any:
@@ -202,14 +204,17 @@ def parse_layout(
     header: Sequence[Any],
     columns: Sequence[str],
     required: Sequence[str],
-    axes: Sequence[ScaleAxis | NoteAxis],
+    axes: Sequence[ScaleAxis | NoteAxis] | None,
 ) -> tuple[RatingLayout, list[tuple[str, str]]]:
     """Return the layout that a header stands for, and its problems as (field, message).
 
-    `columns` are those of a long table, `required` the ones that it must have.
+    `columns` are those of a long table, `required` the ones that it must have. Without `axes`, all
+    other columns of a table that is not long are axes.
     """
     names = [str(name).strip() for name in header]
     folded = [name.casefold() for name in names]
+    if axes is None:
+        axes = _find_unnamed_axes(names, columns)
     parser = _HeaderParser(names, folded, columns, axes)
     parser.parse()
     wide = bool(parser.values)
@@ -241,6 +246,16 @@ def parse_layout(
         ),
     )
     return layout, parser.problems
+
+
+def _find_unnamed_axes(names: Sequence[str], columns: Sequence[str]) -> list[ScaleAxis]:
+    """Return an axis for each column of a wide table that is no known column and no note."""
+    folded = {name.casefold() for name in names}
+    if folded & {"axis", "score"}:
+        return []
+    axes = [name for name in names if name and name.casefold() not in columns]
+    noted = {f"{name} note".casefold() for name in axes}
+    return [ScaleAxis(name=n, question="", anchors={}) for n in axes if n.casefold() not in noted]
 
 
 def list_axis_headers(axes: Sequence[ScaleAxis | NoteAxis]) -> dict[str, str]:

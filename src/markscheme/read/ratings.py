@@ -45,7 +45,6 @@ from markscheme.vocabulary import (
 
 _REQUIRED_COLUMNS = ("item", "variant", "rater", "axis", "score")
 RATING_COLUMNS = (*_REQUIRED_COLUMNS, "note", "order", "at")
-_COLUMN_LIST = ", ".join(RATING_COLUMNS)
 # `4.0` and `4,0` are whole numbers too: spreadsheets and data frames write them like that.
 _SCORE_PATTERN = re.compile(r"([+-]?[0-9]{1,9})(?:[.,]0{1,9})?")
 # A surrogate without its other half. JSON can hold one as an escape; no UTF-8 file can.
@@ -79,7 +78,8 @@ def read_ratings(source: RatingSource, scope: RatingScope) -> tuple[Rating, ...]
     Raises:
         InputError: with every row and cell that is wrong or missing.
     """
-    tables = list(_read_tables(source, scope.rubric))
+    form = RatingForm(axes=(*scope.rubric.scales, *scope.rubric.notes))
+    tables = list(read_rating_tables(source, form))
     checker = _RatingChecker(scope=scope, table=tables[-1])
     empty = [table for table in tables if not table.rows and not table.problems]
     for table in tables:
@@ -96,15 +96,37 @@ def read_ratings(source: RatingSource, scope: RatingScope) -> tuple[Rating, ...]
     return tuple(sorted(checker.ratings.values(), key=checker.get_sort_key))
 
 
-def _read_tables(source: RatingSource, rubric: Rubric) -> Iterator[RatingRows]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RatingForm:
+    """The columns of files of ratings, and the axes that a wide table may name.
+
+    Without `axes`, every column of a wide table that is no other known column is an axis.
+    """
+
+    axes: tuple[ScaleAxis | NoteAxis, ...] | None
+    columns: tuple[str, ...] = RATING_COLUMNS
+    required: tuple[str, ...] = _REQUIRED_COLUMNS
+
+    @property
+    def header_names(self) -> set[str]:
+        """The names by which a header is known."""
+        return {*self.columns, *list_axis_headers(self.axes or ())}
+
+
+def read_rating_tables(source: RatingSource, form: RatingForm) -> Iterator[RatingRows]:
+    """Yield the rows of each file, unchecked; rows that are no file make up the last table.
+
+    Raises:
+        InputError: nothing in a file can be read as rows.
+    """
     if isinstance(source, str | Path):
-        yield _read_rating_rows(source, rubric)
+        yield _read_rating_rows(source, form)
         return
     entries = list(source)
     files = [entry for entry in entries if isinstance(entry, str | Path)]
     rows = [entry for entry in entries if not isinstance(entry, str | Path)]
     for file in files:
-        yield _read_rating_rows(file, rubric)
+        yield _read_rating_rows(file, form)
     if rows or not files:
         yield _wrap_rating_rows(rows)
 
@@ -161,7 +183,7 @@ def _wrap_rating_rows(rows: Iterable[Rating | Mapping[str, Any]]) -> RatingRows:
     return table
 
 
-def _read_rating_rows(source: str | Path, rubric: Rubric) -> RatingRows:
+def _read_rating_rows(source: str | Path, form: RatingForm) -> RatingRows:
     """Read a file by its suffix: JSON lines, a workbook, or else a table of text (CSV).
 
     Raises:
@@ -175,14 +197,14 @@ def _read_rating_rows(source: str | Path, rubric: Rubric) -> RatingRows:
     data = read_document_bytes(path, table.file)
     try:
         if path.suffix.lower() in WORKBOOK_SUFFIXES:
-            _read_workbook_ratings(path, table, rubric)
+            _read_workbook_ratings(path, table, form)
             return table
         data = decode_table(data)
         table.last_line = max(1, len(data.splitlines()))
         if path.suffix.lower() in {".jsonl", ".ndjson"}:
-            _read_jsonl_ratings(data, table)
+            _read_jsonl_ratings(data, table, form)
         else:
-            _read_csv_ratings(data, table, rubric)
+            _read_csv_ratings(data, table, form)
     except TableError as error:
         _refuse_rating_file(table, error.column, str(error))
     return table
@@ -193,53 +215,41 @@ def _refuse_rating_file(table: RatingRows, column: str, message: str) -> NoRetur
     raise InputError(table.problems)
 
 
-def _list_rated_axes(rubric: Rubric) -> tuple[ScaleAxis | NoteAxis, ...]:
-    return (*rubric.scales, *rubric.notes)
-
-
-def _list_header_names(rubric: Rubric) -> set[str]:
-    return {*RATING_COLUMNS, *list_axis_headers(_list_rated_axes(rubric))}
-
-
-def _read_csv_ratings(data: bytes, table: RatingRows, rubric: Rubric) -> None:
+def _read_csv_ratings(data: bytes, table: RatingRows, form: RatingForm) -> None:
     delimiter, data = split_delimiter_line(data)
     records = CsvRecordReader([data], limit=DEFAULT_LIMITS.row_bytes)
     first = records.peek_first_line().decode(errors="replace")
     if not first:
-        _refuse_rating_file(
-            table, "", f"the file is empty; its header is {','.join(RATING_COLUMNS)}"
-        )
+        _refuse_rating_file(table, "", f"the file is empty; its header is {','.join(form.columns)}")
     if first.lstrip().startswith(("{", "[")):
         _refuse_rating_file(
             table, "", "this is JSON; ratings are CSV, or an object a line in a .jsonl file"
         )
-    delimiter = delimiter or find_delimiter(first.rstrip("\r"), _list_header_names(rubric))
+    delimiter = delimiter or find_delimiter(first.rstrip("\r"), form.header_names)
     read = records.read_records(delimiter)
     header = next(read)
     if isinstance(header.cells, RefusedRow):
         _refuse_rating_file(table, "header", str(header.cells))
-    layout = _parse_rating_header(header.cells, header.line, table, rubric)
+    layout = _parse_rating_header(header.cells, header.line, table, form)
     for record in read:
         cells = _parse_rating_cells(record, layout, delimiter, table)
         if cells is not None:
             table.add_ratings(record.line, layout.split_row(cells))
 
 
-def _read_workbook_ratings(path: Path, table: RatingRows, rubric: Rubric) -> None:
-    rows = read_workbook(path, _list_header_names(rubric))
+def _read_workbook_ratings(path: Path, table: RatingRows, form: RatingForm) -> None:
+    rows = read_workbook(path, None if form.axes is None else form.header_names)
     line, header = next(rows)
-    layout = _parse_rating_header(header, line, table, rubric)
+    layout = _parse_rating_header(header, line, table, form)
     for number, cells in rows:
         table.add_ratings(number, layout.split_row(cells))
         table.last_line = number
 
 
 def _parse_rating_header(
-    header: Sequence[Any], line: int, table: RatingRows, rubric: Rubric
+    header: Sequence[Any], line: int, table: RatingRows, form: RatingForm
 ) -> RatingLayout:
-    layout, problems = parse_layout(
-        header, RATING_COLUMNS, _REQUIRED_COLUMNS, _list_rated_axes(rubric)
-    )
+    layout, problems = parse_layout(header, form.columns, form.required, form.axes)
     for column, message in problems:
         table.add_problem(line, column, message)
     if table.problems:
@@ -281,7 +291,7 @@ def _find_non_utf8_columns(raw: bytes, names: Sequence[str], delimiter: str) -> 
     return [name for name, cell in pairs if any("\udc80" <= c <= "\udcff" for c in cell)]
 
 
-def _read_jsonl_ratings(data: bytes, table: RatingRows) -> None:
+def _read_jsonl_ratings(data: bytes, table: RatingRows, form: RatingForm) -> None:
     for number, raw in enumerate(data.split(b"\n"), start=1):
         if not raw.strip():
             continue
@@ -297,7 +307,7 @@ def _read_jsonl_ratings(data: bytes, table: RatingRows) -> None:
         except (ValueError, RecursionError) as error:
             table.add_problem(number, "row", f"not JSON: {error}")
         else:
-            _add_rating_object(row, number, table)
+            _add_rating_object(row, number, table, form)
 
 
 def _refuse_constant(name: str) -> NoReturn:
@@ -314,18 +324,17 @@ def _refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return row
 
 
-def _add_rating_object(row: Any, line: int, table: RatingRows) -> None:
+def _add_rating_object(row: Any, line: int, table: RatingRows, form: RatingForm) -> None:
+    listed = ", ".join(form.columns)
     if not isinstance(row, dict):
-        table.add_problem(
-            line, "row", f"must be an object with {_COLUMN_LIST}, not {format_value(row)}"
-        )
+        table.add_problem(line, "row", f"must be an object with {listed}, not {format_value(row)}")
         return
     for name in row:
-        if name not in RATING_COLUMNS:
+        if name not in form.columns:
             table.add_problem(
                 line,
                 name,
-                f"unknown key; keys: {_COLUMN_LIST}{suggest_match(name, RATING_COLUMNS)}",
+                f"unknown key; keys: {listed}{suggest_match(name, form.columns)}",
             )
     table.rows.append(RatingRow(line=line, cells=row))
 
@@ -360,10 +369,7 @@ class _RatingChecker:
     def check_row(self, row: RatingRow) -> None:
         """Check every cell of a row; keep the rating if all are right."""
         before = len(self.table.problems)
-        for column, value in row.cells.items():
-            if isinstance(value, str) and _LONE_SURROGATE.search(value):
-                message = f"holds half a character in {format_value(value)}; whole ones are needed"
-                self.table.add_problem(row.line, column, message)
+        check_cell_characters(row, self.table)
         item = self._check_name(row, "item", self.items)
         variant = self._check_name(row, "variant", self.scope.variants)
         rater = self._check_name(row, "rater", None)
@@ -396,7 +402,7 @@ class _RatingChecker:
 
     def _check_name(self, row: RatingRow, column: str, allowed: Collection[str] | None) -> str:
         value = row.cells.get(column)
-        text = _clean_cell_text(value)
+        text = clean_cell_text(value)
         if not text:
             what = "is empty" if value is None or isinstance(value, str) else "must be text"
             self.table.add_problem(
@@ -412,7 +418,7 @@ class _RatingChecker:
         value = row.cells.get("note")
         if value is not None and not isinstance(value, str):
             self.table.add_problem(row.line, "note", f"must be text, not {format_value(value)}")
-        note = _clean_cell_text(value)
+        note = clean_cell_text(value)
         if len(note) > _MAX_NOTE_CHARACTERS:
             message = f"is too long; at most {_MAX_NOTE_CHARACTERS:,} characters"
             self.table.add_problem(row.line, "note", message)
@@ -424,7 +430,7 @@ class _RatingChecker:
 
     def _check_score(self, row: RatingRow, axis: str) -> int | None:
         value = row.cells.get("score")
-        empty = _is_empty(value)
+        empty = is_empty_cell(value)
         if axis in self.notes:
             if not empty:
                 note = f"{format_value(axis)} is a note"
@@ -447,7 +453,7 @@ class _RatingChecker:
     def _check_order(self, row: RatingRow) -> int | None:
         value = row.cells.get("order")
         order = _parse_score(value)
-        if _is_empty(value) or (order is not None and order > 0):
+        if is_empty_cell(value) or (order is not None and order > 0):
             return order
         message = f"{format_value(value)} is no place in an order; allowed: whole numbers from 1"
         self.table.add_problem(row.line, "order", message)
@@ -455,9 +461,9 @@ class _RatingChecker:
 
     def _check_time(self, row: RatingRow) -> str | None:
         value = row.cells.get("at")
-        if _is_empty(value):
+        if is_empty_cell(value):
             return None
-        text = _clean_cell_text(value)
+        text = clean_cell_text(value)
         try:
             datetime.fromisoformat(text)
         except ValueError:
@@ -500,11 +506,20 @@ class _RatingChecker:
             table.add_problem(line, "score", message)
 
 
-def _is_empty(value: Any) -> bool:
+def check_cell_characters(row: RatingRow, table: RatingRows) -> None:
+    """Add a problem for each cell with half a character, which no file can hold."""
+    for column, value in row.cells.items():
+        if isinstance(value, str) and _LONE_SURROGATE.search(value):
+            message = f"holds half a character in {format_value(value)}; whole ones are needed"
+            table.add_problem(row.line, column, message)
+
+
+def is_empty_cell(value: Any) -> bool:
+    """Whether a cell holds nothing."""
     return value is None or (isinstance(value, str) and not value.strip())
 
 
-def _clean_cell_text(value: Any) -> str:
+def clean_cell_text(value: Any) -> str:
     """Return the text of a cell, stripped and in NFC; empty if it is not text."""
     return to_nfc(value.strip()) if isinstance(value, str) else ""
 

@@ -80,7 +80,14 @@ from markscheme.vocabulary.numbers import (
     to_float,
     to_fraction,
 )
-from markscheme.vocabulary.rating import NoteAxis, Rating, ScaleAxis
+from markscheme.vocabulary.rating import (
+    NoteAxis,
+    OpenRating,
+    RatedAxis,
+    Rating,
+    ScaleAxis,
+    ScaleLevel,
+)
 from markscheme.vocabulary.records import (
     RecordFields,
     exact_ratios,
@@ -155,10 +162,12 @@ __all__ = [
     "Message",
     "Mutation",
     "NoteAxis",
+    "OpenRating",
     "Outcome",
     "Problem",
     "Prompt",
     "QueryShare",
+    "RatedAxis",
     "Rating",
     "RatingScale",
     "Reading",
@@ -169,6 +178,7 @@ __all__ = [
     "RowError",
     "Rubric",
     "ScaleAxis",
+    "ScaleLevel",
     "SessionMetrics",
     "SourceLocation",
     "Status",

@@ -4,8 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
+from fractions import Fraction
 
 from msgspec import Struct
+
+
+class ScaleLevel(StrEnum):
+    """What the scores of a scale mean: names, an order, or numbers with equal steps."""
+
+    NOMINAL = "nominal"
+    ORDINAL = "ordinal"
+    INTERVAL = "interval"
 
 
 class ScaleAxis(Struct, frozen=True, kw_only=True):
@@ -61,3 +71,33 @@ class Rating:
     order: int | None = None
     at: str | None = None
     line: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenRating:
+    """One rater's score of any axis, with or without a rubric: a number, or a word if nominal.
+
+    `unit` is what was rated: item, variant, and the criterion, which may be empty.
+    """
+
+    unit: tuple[str, str, str]
+    rater: str
+    score: Fraction | str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RatedAxis:
+    """The ratings of one axis, and what its scores mean.
+
+    `scale` holds the whole numbers of its scale, if a rubric says which there are. `judges` are the
+    raters that are models. `empty` counts the ratings without a score, `repeats` those that repeat
+    an earlier one of the same rater; neither are among `ratings`.
+    """
+
+    name: str
+    level: ScaleLevel
+    ratings: tuple[OpenRating, ...]
+    judges: frozenset[str] = frozenset()
+    scale: tuple[int, ...] = ()
+    empty: int = 0
+    repeats: int = 0

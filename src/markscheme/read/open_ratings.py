@@ -1,0 +1,316 @@
+"""Read ratings of any axes, with or without a rubric: numbers, decimals or words.
+
+`read_open_ratings` reads the same files as `read_ratings`, but needs neither exam nor variants, and
+accepts gaps. Each axis gets a level (`ScaleLevel`): from the rubric, from the caller, or from its
+scores. A score that could mean two things is refused: a word among numbers, `nan`, two spellings of
+one word.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from markscheme.read.documents import suggest_match
+from markscheme.read.ratings import (
+    RATING_COLUMNS,
+    RatingForm,
+    RatingRow,
+    RatingRows,
+    RatingSource,
+    check_cell_characters,
+    clean_cell_text,
+    is_empty_cell,
+    read_rating_tables,
+)
+from markscheme.vocabulary import (
+    InputError,
+    NoteAxis,
+    OpenRating,
+    RatedAxis,
+    Rubric,
+    ScaleAxis,
+    ScaleLevel,
+    UsageError,
+    format_value,
+    to_fraction,
+)
+
+OPEN_COLUMNS = (*RATING_COLUMNS, "criterion", "source", "repeat")
+_NUMBER = re.compile(r"[+-]?[0-9]{1,12}(?:[.,][0-9]{1,30})?(?:[eE][+-]?[0-9]{1,2})?")
+_WHOLE_NUMBER = re.compile(r"[0-9]{1,9}(?:[.,]0{1,9})?")
+_NOT_APPLICABLE = frozenset({"n/a", "na", "not applicable"})
+# What programs write where they have no number.
+_NO_NUMBERS = frozenset({"nan", "none", "null", "inf", "+inf", "-inf", "infinity", "-infinity"})
+_LARGEST_NUMBER = 10**12
+_LONGEST_WORD = 200
+# A scale of 0 to 10 has 11 scores; with more, the steps are taken for equal.
+_MOST_ORDINAL_SCORES = 11
+
+
+class _RowKey(NamedTuple):
+    axis: str
+    unit: tuple[str, str, str]
+    rater: str
+    repeat: int
+
+
+@dataclass(slots=True, kw_only=True)
+class _RowScore:
+    score: Fraction | str | None
+    row: RatingRow
+    table: RatingRows
+
+    def add_problem(self, message: str) -> None:
+        """Add a problem of this score, under the header of its column."""
+        self.table.add_problem(self.row.line, self.row.headers.get("score", "score"), message)
+
+
+def read_open_ratings(
+    source: RatingSource,
+    *,
+    rubric: Rubric | None = None,
+    levels: Mapping[str, ScaleLevel] | None = None,
+    judges: Collection[str] = (),
+) -> tuple[RatedAxis, ...]:
+    """Return the rated axes of files or of rows, in the order of the rubric, else by name.
+
+    `levels` says what the scores of an axis mean, by its name; the empty name stands for every
+    other axis. `judges` names raters that are models, besides those whose `source` is `judge`.
+
+    Raises:
+        InputError: with every row that is wrong.
+        UsageError: a level or a judge is named for what the ratings do not hold.
+    """
+    levels = levels or {}
+    axes: tuple[ScaleAxis | NoteAxis, ...] | None = None
+    if rubric is not None:
+        axes = (*rubric.scales, *rubric.notes)
+    required = ("item", "variant", "rater", "axis", "score")
+    form = RatingForm(axes=axes, columns=OPEN_COLUMNS, required=required)
+    tables = list(read_rating_tables(source, form))
+    reader = _OpenRatingReader(rubric=rubric, judges=set(judges))
+    for table in tables:
+        if not table.rows and not table.problems:
+            table.add_problem(table.last_line, "", "holds no rating")
+        for row in table.rows:
+            reader.read_row(row, table)
+    rated = reader.build_axes(levels)
+    problems = [problem for table in tables for problem in table.problems]
+    if problems:
+        raise InputError(problems)
+    _check_names(rated, reader.raters, levels, judges)
+    return rated
+
+
+def _check_names(
+    rated: tuple[RatedAxis, ...],
+    raters: Collection[str],
+    levels: Mapping[str, ScaleLevel],
+    judges: Collection[str],
+) -> None:
+    """Refuse levels of axes, and judges, that occur nowhere: they may be misspelt."""
+    named = {"axis": (set(levels) - {""}, [axis.name for axis in rated]), "rater": (judges, raters)}
+    for what, (asked, known) in named.items():
+        for name in sorted(set(asked) - set(known)):
+            hint = suggest_match(name, list(known))
+            raise UsageError(f"the ratings hold no {what} {format_value(name)}{hint}")
+
+
+@dataclass(slots=True, kw_only=True)
+class _OpenRatingReader:
+    """Checks rows one by one, then all scores of an axis together."""
+
+    rubric: Rubric | None
+    judges: set[str]
+    scores: dict[_RowKey, _RowScore] = field(default_factory=dict)
+    raters: dict[str, str] = field(default_factory=dict)
+    scales: dict[str, ScaleAxis] = field(init=False)
+    notes: set[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        rubric = self.rubric
+        self.scales = {} if rubric is None else {scale.name: scale for scale in rubric.scales}
+        self.notes = set() if rubric is None else {note.name for note in rubric.notes}
+
+    def read_row(self, row: RatingRow, table: RatingRows) -> None:
+        """Check the cells of a row; keep its score if it is the first of its kind."""
+        before = len(table.problems)
+        check_cell_characters(row, table)
+        item, variant, rater, axis = (
+            _read_name(row, table, column) for column in ("item", "variant", "rater", "axis")
+        )
+        self._check_axis(axis, row, table)
+        criterion = clean_cell_text(row.cells.get("criterion"))
+        key = _RowKey(axis, (item, variant, criterion), rater, _read_repeat(row, table))
+        self._check_source(rater, row, table)
+        score = _RowScore(score=None, row=row, table=table)
+        if axis not in self.notes:
+            self._read_score(score, axis)
+            first = self.scores.setdefault(key, score)
+            if first is not score and all((item, variant, rater, axis)):
+                self._report_repeated_rating(key, first, score)
+        table.rename_fields(before, row.headers)
+
+    def _check_axis(self, axis: str, row: RatingRow, table: RatingRows) -> None:
+        if self.rubric is not None and axis and axis not in self.scales and axis not in self.notes:
+            known = [*self.scales, *self.notes]
+            message = f"{format_value(axis)} is no scale of the rubric {self.rubric.name}; allowed:"
+            message += f" {', '.join(known) or 'none'}{suggest_match(axis, known)}"
+            table.add_problem(row.line, "axis", message)
+
+    def _check_source(self, rater: str, row: RatingRow, table: RatingRows) -> None:
+        """Keep whether the rater is a judge; nobody can be a judge on one row only."""
+        value = row.cells.get("source")
+        source = "person" if is_empty_cell(value) else clean_cell_text(value)
+        if source not in {"person", "judge"}:
+            message = f"{format_value(value)} is no source; allowed: person, judge"
+            table.add_problem(row.line, "source", message)
+            return
+        other = self.raters.setdefault(rater, source)
+        if other != source:
+            message = f"{format_value(rater)} is a {source} here and a {other} on an earlier row"
+            table.add_problem(row.line, "source", f"{message}; give them two names")
+        if source == "judge":
+            self.judges.add(rater)
+
+    def _read_score(self, found: _RowScore, axis: str) -> None:
+        """Read the score of a row, and check it against the scale of the rubric, if it has one."""
+        value = found.row.cells.get("score")
+        if is_empty_cell(value) or str(value).strip().casefold() in _NOT_APPLICABLE:
+            return
+        score = _parse_open_score(value)
+        scale = self.scales.get(axis)
+        if scale is not None:
+            allowed = f"numbers from {scale.lowest} to {scale.highest}"
+            if not isinstance(score, Fraction) or not scale.lowest <= score <= scale.highest:
+                found.add_problem(f"{format_value(value)} is no score; allowed: {allowed}")
+                return
+        elif score is None:
+            allowed = "numbers, words, and an empty cell where there is no score"
+            found.add_problem(f"{format_value(value)} is no score; allowed: {allowed}")
+        found.score = score
+
+    def _report_repeated_rating(self, key: _RowKey, first: _RowScore, second: _RowScore) -> None:
+        what = ", ".join(filter(None, key.unit))
+        where = f"line {first.row.line}"
+        if first.table is not second.table:
+            where += f" of {first.table.file}"
+        message = f"{format_value(key.axis)} of {format_value(what)} was rated by"
+        message += f" {format_value(key.rater)} on {where} already; once is allowed"
+        second.table.add_problem(second.row.line, "axis", message)
+
+    def build_axes(self, levels: Mapping[str, ScaleLevel]) -> tuple[RatedAxis, ...]:
+        """Return the axes with their ratings; add problems of scores that do not fit together."""
+        by_axis: dict[str, dict[_RowKey, _RowScore]] = defaultdict(dict)
+        # The rows may come in any order; what is read from them does not depend on it.
+        for key in sorted(self.scores):
+            by_axis[key.axis][key] = self.scores[key]
+        order = {name: at for at, name in enumerate(self.scales)}
+        names = sorted(filter(None, by_axis), key=lambda name: (order.get(name, 0), name))
+        return tuple(self._build_axis(name, by_axis[name], levels) for name in names)
+
+    def _build_axis(
+        self, name: str, scores: Mapping[_RowKey, _RowScore], levels: Mapping[str, ScaleLevel]
+    ) -> RatedAxis:
+        asked = levels.get(name, levels.get(""))
+        if asked is None and name in self.scales:
+            asked = ScaleLevel.ORDINAL
+        level = _choose_level(name, asked, list(scores.values()))
+        ratings: dict[tuple[object, str], OpenRating | None] = {}
+        for key, found in scores.items():
+            score = found.score
+            if level is ScaleLevel.NOMINAL and isinstance(score, Fraction):
+                score = str(score)
+            rating = (
+                None if score is None else OpenRating(unit=key.unit, rater=key.rater, score=score)
+            )
+            ratings.setdefault((key.unit, key.rater), rating)
+        scale = self.scales.get(name)
+        kept = tuple(filter(None, ratings.values()))
+        return RatedAxis(
+            name=name,
+            level=level,
+            ratings=kept,
+            judges=frozenset(self.judges & {rating.rater for rating in kept}),
+            scale=() if scale is None else tuple(range(scale.lowest, scale.highest + 1)),
+            empty=len(ratings) - len(kept),
+            repeats=len(scores) - len(ratings),
+        )
+
+
+def _choose_level(name: str, asked: ScaleLevel | None, scores: Collection[_RowScore]) -> ScaleLevel:
+    """Return the level of an axis; add problems for scores that do not belong to it."""
+    numbers = {found.score for found in scores if isinstance(found.score, Fraction)}
+    words = [found for found in scores if isinstance(found.score, str)]
+    if asked is not ScaleLevel.NOMINAL and words and (numbers or asked is not None):
+        hint = "an empty cell where there is no score, or --level nominal"
+        for found in words:
+            message = (
+                f"{format_value(found.score)} stands among the numbers of {format_value(name)}"
+            )
+            found.add_problem(f"{message}; allowed: numbers, {hint}")
+    _check_spellings(words)
+    if asked is not None:
+        return asked
+    if words or not numbers:
+        return ScaleLevel.NOMINAL
+    is_ordinal = len(numbers) <= _MOST_ORDINAL_SCORES and all(
+        number.denominator == 1 for number in numbers
+    )
+    return ScaleLevel.ORDINAL if is_ordinal else ScaleLevel.INTERVAL
+
+
+def _check_spellings(words: Collection[_RowScore]) -> None:
+    """Refuse words that differ only in their case: raters who meant the same would disagree."""
+    spellings: dict[str, str] = {}
+    for found in words:
+        word = str(found.score)
+        first = spellings.setdefault(word.casefold(), word)
+        if first != word:
+            message = f"{format_value(word)} is also written {format_value(first)}"
+            found.add_problem(f"{message}; write one word in one way")
+
+
+def _parse_open_score(value: Any) -> Fraction | str | None:
+    """Return a score as an exact number or a word; `None` if it is neither."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, Fraction):
+        return value
+    if isinstance(value, int | float):
+        if not math.isfinite(value) or abs(value) > _LARGEST_NUMBER:
+            return None
+        return to_fraction(value)
+    text = clean_cell_text(value)
+    if _NUMBER.fullmatch(text):
+        number = Fraction(text.replace(",", "."))
+        return number if abs(number) <= _LARGEST_NUMBER else None
+    is_word = text.isprintable() and 0 < len(text) <= _LONGEST_WORD
+    return text if is_word and text.casefold() not in _NO_NUMBERS else None
+
+
+def _read_name(row: RatingRow, table: RatingRows, column: str) -> str:
+    value = row.cells.get(column)
+    text = clean_cell_text(value)
+    if not text:
+        what = "is empty" if value is None or isinstance(value, str) else "must be text"
+        table.add_problem(row.line, column, f"{what}; a {column} is needed")
+    return text
+
+
+def _read_repeat(row: RatingRow, table: RatingRows) -> int:
+    value = row.cells.get("repeat")
+    if is_empty_cell(value):
+        return 0
+    text = str(value).strip()
+    if not isinstance(value, bool) and _WHOLE_NUMBER.fullmatch(text):
+        return int(re.split("[.,]", text)[0])
+    message = f"{format_value(value)} is no count of a repeat; allowed: whole numbers from 0"
+    table.add_problem(row.line, "repeat", message)
+    return 0
