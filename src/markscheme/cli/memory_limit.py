@@ -11,6 +11,7 @@ import os
 import signal
 import sys
 from contextlib import suppress
+from itertools import pairwise
 
 _UNDECIDED = 4  # `ExitCode.UNDECIDED`, whose module imports too much for this process
 _FATAL_SIGNALS = frozenset(
@@ -59,7 +60,8 @@ def _report_abort() -> None:
     )
     with suppress(OSError):
         os.write(2, f"Error: {message}\n".encode())
-    if "--format json" in " ".join(sys.argv).replace("=", " "):
+    words = " ".join(sys.argv[1:]).replace("--format=", "--format ").split()
+    if ("--format", "json") in pairwise(words):
         document = f'{{"error": {{"exit_code": 4, "message": "{message}", "problems": []}}}}\n'
         with suppress(OSError):
             os.write(1, document.encode())

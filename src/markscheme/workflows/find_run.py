@@ -134,6 +134,8 @@ class RunFinder:
         if subject is not None and subject not in known:
             names = ", ".join(f"`{name}`" for name in known if name is not None) or "no subject"
             raise UsageError(f"the result is of {names}, not of {format_value(subject)}")
+        if subject is None and len(known) > 1:
+            raise UsageError("the result has several subjects; name one with `subject`")
         run = next(iter(known.values())) if subject is None else known[subject]
         rubric = self._named_rubric or result.rubric
         return FoundRun(past=PastRun(run=run, rubric=rubric, exam=result.exam))

@@ -105,6 +105,8 @@ def gate(
     exams = (exam,) if isinstance(exam, str | Path) else tuple(exam)
     with RunFinder(store, RunContext(rubric=rubric, exams=exams, subject=subject)) as runs:
         if not isinstance(run, str | Path) and subject is None and len(run.summary.subjects) > 1:
+            if baseline is not None:
+                raise UsageError("the result has several subjects; name the one to compare")
             return run.judge()
         found = _find_named(runs, run)
         compared = None if baseline is None else _find_named(runs, baseline, found.past)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
+from threading import Thread
 from typing import ClassVar
 
 from markscheme.mark.axes.base import (
@@ -96,19 +98,22 @@ def find_match(pattern: str, text: str) -> int | None:
     """Return the character at which the pattern first matches the text, or `None`."""
     if len(text) <= _MAX_FOREGROUND_CHARACTERS:
         return _search_text(pattern, text)
-    from concurrent.futures import ThreadPoolExecutor
-    from concurrent.futures import TimeoutError as StillSearching
+    from concurrent.futures import Future
 
-    pool = ThreadPoolExecutor(max_workers=1)
-    try:
-        search = pool.submit(_search_text, pattern, text)
-        while True:
-            try:
-                return search.result(_SIGNAL_CHECK_SECONDS)
-            except StillSearching:
-                continue
-    finally:
-        pool.shutdown(wait=False)
+    search: Future[int | None] = Future()
+
+    def run_search() -> None:
+        try:
+            search.set_result(_search_text(pattern, text))
+        except BaseException as error:  # noqa: BLE001 - raised where the result is taken
+            search.set_exception(error)
+
+    # A daemon, because the interpreter waits for all other threads when it ends.
+    Thread(target=run_search, daemon=True).start()
+    while not search.done():
+        with suppress(TimeoutError):
+            search.exception(_SIGNAL_CHECK_SECONDS)
+    return search.result()
 
 
 def _search_text(pattern: str, text: str) -> int | None:

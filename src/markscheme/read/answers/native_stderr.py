@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from threading import Lock
 
 _lock = Lock()
@@ -36,16 +36,22 @@ def hide_native_stderr() -> Iterator[None]:
 def _enter_block() -> None:
     global _open_blocks, _saved_stderr  # noqa: PLW0603 - there is one descriptor 2 in a process
     with _lock:
+        if _open_blocks == 0:
+            _saved_stderr = _redirect_stderr()
         _open_blocks += 1
-        if _open_blocks > 1:
-            return
-        try:
-            _saved_stderr = os.dup(2)
-        except OSError:  # stderr is closed, so nothing can be written to it
-            return
+
+
+def _redirect_stderr() -> int | None:
+    """Lead descriptor 2 nowhere; return a duplicate of what it was, `None` if that cannot be."""
+    with suppress(OSError):  # stderr is closed, or there is no descriptor left
         nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, 2)
-        os.close(nowhere)
+        try:
+            saved = os.dup(2)
+            os.dup2(nowhere, 2)
+        finally:
+            os.close(nowhere)
+        return saved
+    return None
 
 
 def _leave_block() -> None:

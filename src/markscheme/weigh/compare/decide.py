@@ -226,19 +226,23 @@ class DecisionMaker:
         if not state.other_modes:
             return ()
         items = ", ".join(state.other_modes)
-        conditional = main.outcome is DecisionOutcome.CONDITIONAL
-        warnings = [
-            sentence(
-                "The follow-up queries {items} decide nothing: the table has no `follow_up`.",
-                items=items,
-            )
-            if conditional
-            else sentence(
+        if main.outcome is not DecisionOutcome.CONDITIONAL:
+            why = sentence(
                 "The follow-up queries {items} decide nothing: the main round is not conditional, "
                 "so nobody asked for them.",
                 items=items,
             )
-        ]
+        elif self.table.follow_up is None:
+            why = sentence(
+                "The follow-up queries {items} decide nothing: the table has no `follow_up`.",
+                items=items,
+            )
+        else:
+            why = sentence(
+                "The follow-up queries {items} decide nothing: the main round lacks verdicts.",
+                items=items,
+            )
+        warnings = [why]
         if state.degraded:
             warnings.append(
                 sentence(
