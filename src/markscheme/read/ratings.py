@@ -40,6 +40,7 @@ from markscheme.vocabulary import (
     Rating,
     Rubric,
     ScaleAxis,
+    find_control_character,
     format_value,
 )
 
@@ -385,6 +386,9 @@ class _RatingChecker:
             message = f"{format_value(text)} is no {column} of this comparison; "
             message += _describe_allowed_names(allowed, column) + suggest_match(text, allowed)
             self.table.add_problem(row.line, column, message)
+        elif found := find_control_character(text):
+            message = f"{format_value(text)} holds the control character `{found}`"
+            self.table.add_problem(row.line, column, f"{message}; a name has none")
         return text
 
     def _check_note(self, row: RatingRow, axis: str) -> str:

@@ -75,6 +75,13 @@ from markscheme.vocabulary.numbers import (
     to_float,
     to_fraction,
 )
+from markscheme.vocabulary.printing import (
+    PrintableStream,
+    UnescapedWriter,
+    escape_control_characters,
+    escape_line,
+    find_control_character,
+)
 from markscheme.vocabulary.rating import NoteAxis, Rating, ScaleAxis
 from markscheme.vocabulary.records import (
     RecordFields,
@@ -146,6 +153,7 @@ __all__ = [
     "Mutation",
     "NoteAxis",
     "Outcome",
+    "PrintableStream",
     "Problem",
     "Prompt",
     "Rating",
@@ -170,6 +178,7 @@ __all__ = [
     "Terminated",
     "Tokens",
     "Transcript",
+    "UnescapedWriter",
     "UsageError",
     "VerdictRule",
     "VerdictRules",
@@ -177,7 +186,10 @@ __all__ = [
     "compute_mean",
     "dump_json",
     "encode_message",
+    "escape_control_characters",
+    "escape_line",
     "exact_ratios",
+    "find_control_character",
     "find_shortage",
     "find_tight_limit",
     "format_amount",
