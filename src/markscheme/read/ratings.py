@@ -32,6 +32,7 @@ from markscheme.read.rating_tables import (
     read_workbook,
     split_delimiter_line,
 )
+from markscheme.read.spreadsheets import unguard_cell
 from markscheme.vocabulary import (
     Exam,
     InputError,
@@ -395,7 +396,7 @@ class _RatingChecker:
         value = row.cells.get("note")
         if value is not None and not isinstance(value, str):
             self.table.add_problem(row.line, "note", f"must be text, not {format_value(value)}")
-        note = _clean_cell_text(value)
+        note = unguard_cell(_clean_cell_text(value))
         if len(note) > _MAX_NOTE_CHARACTERS:
             message = f"is too long; at most {_MAX_NOTE_CHARACTERS:,} characters"
             self.table.add_problem(row.line, "note", message)
