@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from commands import Project, here
 from markscheme import load_exam, load_rubric
-from markscheme.read.ratings import read_ratings
+from markscheme.read.ratings import RatingScope, read_ratings
 from markscheme.read.spreadsheets import guard_cell, unguard_cell
 from markscheme.vocabulary import Rating
 from markscheme.workflows.rating_file import RatingFile
@@ -41,9 +41,8 @@ def test_other_texts_and_numbers_stay_as_they_are(text: str) -> None:
 
 def written(project: Project, *words: str, said: list[str]) -> list[dict[str, str]]:
     path = project.folder / "out.csv"
-    rows = [
-        {"item": i, "output": s, "subject": "=s"} for i, s in zip(project.items, said, strict=True)
-    ]
+    pairs = zip(project.items, said, strict=True)
+    rows = [{"item": item, "output": text, "subject": "=s"} for item, text in pairs]
     file = project.write("answers.jsonl", "".join(f"{json.dumps(row)}\n" for row in rows))
     inputs = ("-r", project.rubric, "-e", project.exam, "-a", file)
     here("score", *inputs, "--store", project.store, "-o", path, *words)
@@ -81,14 +80,15 @@ def test_notes_of_raters_are_guarded_in_the_file_and_read_back_as_they_were(
     notes = [*(text for text in FORMULAS if text.strip() == text), "-5", "fine"]
     rubric = load_rubric("context-agent")
     exam = load_exam("context-queries", rubric=rubric)
-    axis, ids = rubric.notes[0].name, [item.id for item in exam.items[: len(notes)]]
-    scope = RatingScope(rubric=rubric, exam=exam, variants=("a",), allow_gaps=True)
+    axis, item = rubric.notes[0].name, exam.items[0].id
+    variants = tuple(f"v{number}" for number in range(len(notes)))
+    scope = RatingScope(rubric=rubric, exam=exam, variants=variants, allow_gaps=True)
     path = tmp_path / "ratings.csv"
     ratings = {
-        (item, "a", "anna", axis): Rating(
-            item=item, variant="a", rater="anna", axis=axis, score=None, note=note, line=0
+        (item, variant, "anna", axis): Rating(
+            item=item, variant=variant, rater="anna", axis=axis, score=None, note=note, line=0
         )
-        for item, note in zip(ids, notes, strict=True)
+        for variant, note in zip(variants, notes, strict=True)
     }
     RatingFile(path, scope).merge_ratings(ratings, ratings)
     with path.open(encoding="utf-8", newline="") as opened:

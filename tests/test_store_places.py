@@ -125,9 +125,9 @@ def test_a_store_that_others_can_write_is_refused_unless_it_is_named(
     for create in (True, False):
         with pytest.raises(UsageError, match=why):
             opened(create=create)
-    assert opened(DEFAULT_STORE_PATH)
+    assert opened(DEFAULT_STORE_PATH) == Path(DEFAULT_STORE_PATH)
     monkeypatch.setenv(STORE_VARIABLE, DEFAULT_STORE_PATH)
-    assert opened()
+    assert opened() == Path(DEFAULT_STORE_PATH)
 
 
 @unix_only
@@ -142,7 +142,7 @@ def test_a_store_of_another_user_is_refused_unless_it_is_named(
     with pytest.raises(UsageError, match="belongs to another user; if you trust it, name it"):
         opened()
     assert not Path(".markscheme").exists()
-    assert opened(home / DEFAULT_STORE_PATH)
+    assert opened(home / DEFAULT_STORE_PATH) == home / DEFAULT_STORE_PATH
 
 
 def test_a_file_named_like_the_folder_is_told() -> None:

@@ -1,7 +1,7 @@
 """Text cells that a spreadsheet would compute: guarded in CSV by an apostrophe before them.
 
-A cell that begins with `=`, `+`, `-`, `@`, a tab or a carriage return may be read as a formula, that
-can call programs and send data. Cells that begin with apostrophes before such a sign get one more,
+A cell that begins with `=`, `+`, `-`, `@`, a tab or a carriage return may be a formula, which can
+call programs and send data. Cells that begin with apostrophes before such a sign get one more,
 so that the guard can be taken off without loss. Numbers stay numbers.
 """
 
