@@ -1,6 +1,6 @@
 """CPU of starting: `--help`, and a `score` of three answers.
 
-The command raises the threshold of the garbage collector (`__main__`) and exits without tearing
+The command raises the threshold of the garbage collector (`cli.start`) and exits without tearing
 down the interpreter (`cli.main`). The table shows what each of the two saves.
 
     python benchmarks/start.py

@@ -40,7 +40,7 @@ def test_the_action_uses_its_inputs_and_no_others() -> None:
 
 
 def test_the_action_calls_what_there_is() -> None:
-    calls = re.findall(r"-m markscheme (\w+)((?:.|\\\n)*)", JUDGE["run"])
+    calls = re.findall(r'"\$markscheme" (\w+)((?:.|\\\n)*)', JUDGE["run"])
     assert [command for command, _ in calls] == ["score", "gate"]
     for command, words in calls:
         given = set(re.findall(r"(?<!\S)--[a-z-]+", words))

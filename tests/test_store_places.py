@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -69,6 +71,78 @@ def test_outside_the_home_folder_the_search_goes_to_the_root(
     (tmp_path / ".markscheme").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere" / "deep")
     assert opened() == tmp_path / DEFAULT_STORE_PATH
+
+
+def test_the_search_ends_at_the_root_of_a_repository(home: Path) -> None:
+    (home / ".markscheme").mkdir()
+    (home / "project" / ".git").mkdir()
+    assert opened() == Path(DEFAULT_STORE_PATH)
+
+
+def test_the_store_of_a_repository_is_found_from_its_folders(home: Path) -> None:
+    (home / "project" / ".git").write_text("gitdir: elsewhere")
+    (home / "project" / ".markscheme").mkdir()
+    assert opened() == home / "project" / DEFAULT_STORE_PATH
+
+
+def mode_of(path: str | Path) -> int:
+    return stat.S_IMODE(os.stat(path).st_mode)  # noqa: PTH116
+
+
+unix_only = pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")
+
+
+@unix_only
+def test_a_new_store_is_for_its_user_alone(tmp_path: Path) -> None:
+    with open_store(create=True) as store:
+        assert store._database.try_lock_id("s1")
+        assert mode_of(".markscheme") == 0o700
+        files = [path for path in Path(".markscheme").iterdir() if path.name != ".gitignore"]
+        assert len(files) == 4  # the file, its log, the shared memory and the lock
+        assert {mode_of(path) for path in files} == {0o600}
+    assert mode_of(opened(tmp_path / "named.db")) == 0o600
+
+
+@unix_only
+def test_a_store_that_a_group_shares_keeps_its_mode_if_it_is_named(home: Path) -> None:
+    opened()
+    Path(".markscheme").chmod(0o770)
+    Path(DEFAULT_STORE_PATH).chmod(0o660)
+    assert opened(DEFAULT_STORE_PATH) == Path(DEFAULT_STORE_PATH)
+    assert (mode_of(".markscheme"), mode_of(DEFAULT_STORE_PATH)) == (0o770, 0o660)
+    del home
+
+
+@unix_only
+@pytest.mark.parametrize("name", [".markscheme", DEFAULT_STORE_PATH])
+@pytest.mark.parametrize("mode", [0o720, 0o702])
+def test_a_store_that_others_can_write_is_refused_unless_it_is_named(
+    name: str, mode: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened()
+    Path(name).chmod(mode)
+    why = r"other users can write to .*name it with --store .*markscheme\.db or MARKSCHEME_STORE"
+    for create in (True, False):
+        with pytest.raises(UsageError, match=why):
+            opened(create=create)
+    assert opened(DEFAULT_STORE_PATH) == Path(DEFAULT_STORE_PATH)
+    monkeypatch.setenv(STORE_VARIABLE, DEFAULT_STORE_PATH)
+    assert opened() == Path(DEFAULT_STORE_PATH)
+
+
+@unix_only
+def test_a_store_of_another_user_is_refused_unless_it_is_named(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(home)
+    opened()
+    monkeypatch.chdir(home / "project" / "exams")
+    somebody = os.geteuid() + 1
+    monkeypatch.setattr(os, "geteuid", lambda: somebody)
+    with pytest.raises(UsageError, match="belongs to another user; if you trust it, name it"):
+        opened()
+    assert not Path(".markscheme").exists()
+    assert opened(home / DEFAULT_STORE_PATH) == home / DEFAULT_STORE_PATH
 
 
 def test_a_file_named_like_the_folder_is_told() -> None:

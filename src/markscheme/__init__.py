@@ -13,11 +13,14 @@ The names below are the whole public library. Nothing heavy is imported before o
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
 from markscheme.version import __version__
 
+# `typing` may still be a module of the present folder (see `__main__`).
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from markscheme.prove.audit import AuditReport
     from markscheme.prove.lint import LintFinding, LintReport, Severity
     from markscheme.vocabulary import (

@@ -1,34 +1,36 @@
-"""Entry point of the command `markscheme` and of `python -m markscheme`."""
+"""Entry point of the command `markscheme` and of `python -m markscheme`.
+
+It takes the present folder off the search path before it imports anything that Python has not
+loaded already: a module there would be imported instead of ours or of those that we need.
+"""
 
 from __future__ import annotations
 
-import gc
 import os
-import signal
-from typing import NoReturn
+import sys
 
-from markscheme.cli.memory_limit import fork_worker, is_memory_limited
+TYPE_CHECKING = False  # `typing` itself could be a module of the present folder
+if TYPE_CHECKING:
+    from typing import NoReturn
 
 
 def main() -> NoReturn:
-    """Run the command line. Ctrl-C while modules are imported ends the process silently."""
-    if is_memory_limited():
-        fork_worker()
-    # Importing creates 300,000 objects and no cycles. With the default threshold the collector
-    # takes 30 of the 280 ms of CPU of a small `score` (benchmarks/start.py).
-    gc.set_threshold(300_000, 50, 50)
-    is_default = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    if is_default:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-    try:
-        from markscheme.cli.main import run  # noqa: PLC0415 - imported while Ctrl-C is silent
-    except Exception as error:  # noqa: BLE001 - the machine has no room to load the program
-        os.write(2, f"Error: cannot tell: markscheme cannot be loaded: {error}\n".encode())
-        os._exit(4)
+    """Run the command line."""
+    _remove_present_folder()
+    from markscheme.cli.start import start  # noqa: PLC0415 - after the search path is safe
 
-    if is_default:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-    run()
+    start()
+
+
+def _remove_present_folder() -> None:
+    """Remove the present folder from the search path, unless markscheme is installed in it."""
+    try:
+        here = os.path.realpath(os.getcwd())  # noqa: PTH109 - `pathlib` is not loaded yet
+    except OSError:
+        here = ""  # The folder was deleted.
+    package = os.path.realpath(os.path.dirname(__file__))  # noqa: PTH120
+    if os.path.dirname(package) != here:  # noqa: PTH120
+        sys.path[:] = [entry for entry in sys.path if entry and os.path.realpath(entry) != here]
 
 
 if __name__ == "__main__":

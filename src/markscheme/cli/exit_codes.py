@@ -174,15 +174,15 @@ def print_note(text: str) -> None:
 
 @contextmanager
 def buffer_stdout() -> Iterator[BinaryIO]:
-    """Yield a stream that is copied to stdout at the end, so that no half document appears."""
-    import shutil
+    """Yield a stream of UTF-8 that is copied to stdout at the end: no half document appears."""
     import tempfile
 
     with tempfile.SpooledTemporaryFile(max_size=_SPOOL_BYTES) as spool:
         yield spool  # type: ignore[misc]
         spool.seek(0)
-        shutil.copyfileobj(spool, sys.stdout.buffer)
-        sys.stdout.buffer.flush()
+        # As text, line by line, so that control characters are escaped.
+        sys.stdout.writelines(line.decode() for line in spool)
+        sys.stdout.flush()
 
 
 def report_bug(error: BaseException) -> ExitCode:

@@ -27,6 +27,7 @@ from markscheme.cli.exit_codes import (
 from markscheme.cli.process import (
     SignalHandlers,
     close_result_output,
+    escape_stderr,
     is_stdout_empty,
     track_stdout,
 )
@@ -109,7 +110,8 @@ def _apply_language_option(
         set_language(language or detect_language())
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+# With `color`, click would remove escape sequences of values; our streams show them escaped.
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "color": True})
 @click.version_option(__version__, prog_name="markscheme")
 def main() -> None:
     """Rubrics as code: score answers, explain every point, decide what may ship.
@@ -207,7 +209,8 @@ def report_error_as_json(message: str, code: ExitCode) -> None:
 def _configure_streams() -> None:
     """Make stdout and stderr accept any text, also if they are closed or not UTF-8.
 
-    Files and pipes get UTF-8 in every locale, so that output is the same everywhere.
+    Control characters are escaped (see `PrintableStream`). Files and pipes get UTF-8 in every
+    locale, so that output is the same everywhere.
     """
     codecs.register_error("ascii_signs", _encode_as_ascii)
     for name in ("stdout", "stderr"):
@@ -217,8 +220,8 @@ def _configure_streams() -> None:
         elif hasattr(stream, "reconfigure"):
             encoding = stream.encoding if stream.isatty() else "utf-8"
             stream.reconfigure(encoding=encoding, errors="ascii_signs")
-            if name == "stdout":
-                sys.stdout = track_stdout(stream, encoding)
+            wrap = track_stdout if name == "stdout" else escape_stderr
+            setattr(sys, name, wrap(stream, encoding))
 
 
 def _encode_as_ascii(error: UnicodeError) -> tuple[str, int]:

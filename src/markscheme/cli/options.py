@@ -41,6 +41,11 @@ store_option = click.option(
     ".markscheme/markscheme.db in this folder or the nearest above.",
 )
 no_store_option = click.option("--no-store", is_flag=True, help="Do not store the run.")
+raw_csv_option = click.option(
+    "--raw-csv",
+    is_flag=True,
+    help="Write texts to .csv as they are, also those that a spreadsheet would compute.",
+)
 _JUDGING_OPTIONS = (
     click.option(
         "--baseline",

@@ -17,7 +17,7 @@ from threading import get_ident
 from typing import TYPE_CHECKING, Any, cast
 
 from markscheme.cli.exit_codes import ExitCode
-from markscheme.vocabulary import Terminated
+from markscheme.vocabulary import PrintableStream, Terminated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,8 +83,16 @@ def track_stdout(stream: TextIO, encoding: str) -> TextIO:
     """Return a stream that writes to the same descriptor through `TrackedStdout`."""
     stream.flush()
     buffer_ = io.BufferedWriter(TrackedStdout(stream.fileno(), "wb", closefd=False))
-    return io.TextIOWrapper(
+    return PrintableStream(
         buffer_, encoding=encoding, errors="ascii_signs", line_buffering=stream.isatty()
+    )
+
+
+def escape_stderr(stream: TextIO, encoding: str) -> TextIO:
+    """Return a stream that writes to the same descriptor, and escapes control characters."""
+    stream.flush()
+    return PrintableStream(
+        stream.buffer, encoding=encoding, errors="ascii_signs", line_buffering=True
     )
 
 
@@ -144,6 +152,6 @@ def _move_stdout(stream: TextIO) -> TextIO:
     stream.flush()
     buffer_ = io.BufferedWriter(TrackedStdout(os.dup(stream.fileno()), "wb", closefd=False))
     os.dup2(sys.stderr.fileno(), stream.fileno())
-    return io.TextIOWrapper(
+    return PrintableStream(
         buffer_, encoding=stream.encoding, errors="ascii_signs", line_buffering=stream.isatty()
     )

@@ -7,13 +7,13 @@ import signal
 import sys
 from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO, cast
 
 import click
 
 from markscheme.cli.exit_codes import ExitCode, handle_errors
 from markscheme.cli.options import format_option, store_option
-from markscheme.vocabulary import UsageError
+from markscheme.vocabulary import UnescapedWriter, UsageError
 
 if TYPE_CHECKING:
     from markscheme.tell.rating_session import RatingView
@@ -120,7 +120,9 @@ def _rate(sitting: RatingSitting, *, to_stderr: bool) -> None:
         if is_key_terminal(sys.stdin, out):
             from markscheme.tell.rating_screen import ScreenView
 
-            view = ScreenView(stack.enter_context(Keyboard(sys.stdin, out)), out)
+            # The screen masks the texts that it draws.
+            screen = cast("TextIO", UnescapedWriter(out))
+            view = ScreenView(stack.enter_context(Keyboard(sys.stdin, screen)), screen)
         else:
             view = LineView(
                 lambda prompt: _read_line(prompt, to_stderr=to_stderr),

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
+import sys
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-import click
-
 from markscheme import __version__
+from markscheme.vocabulary import UnescapedWriter, escape_control_characters
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -69,7 +69,8 @@ class ReportFiles:
 
         if self.annotations:
             for line in format_annotations(report):
-                click.echo(line, err=err)
+                stream = UnescapedWriter(sys.stderr if err else sys.stdout)
+                stream.write(f"{escape_control_characters(line)}\n")
 
 
 def write_report(path: Path, report: RunReport) -> int:

@@ -20,6 +20,7 @@ from markscheme.cli.options import (
     format_option,
     hold_run_tag,
     no_store_option,
+    raw_csv_option,
     rubric_option,
     store_option,
 )
@@ -69,6 +70,7 @@ was scored and 4 when something is missing or failed; `score` applies no gates."
     metavar="FILE|FOLDER",
     help="Write every breakdown to .json, .jsonl, .parquet or .csv; with Ray, to a folder.",
 )
+@raw_csv_option
 @click.option(
     "--engine",
     type=click.Choice(["local", "ray"]),
@@ -101,6 +103,7 @@ def command(
     log_map: str | None,
     log_format: str | None,
     output: str | None,
+    raw_csv: bool,
     engine: Literal["local", "ray"],
     ray_address: str | None,
     workers: int | None,
@@ -132,6 +135,7 @@ def command(
             store=None if no_store else resolve_place(store),
             tag=tag,
             output=output,
+            raw_csv=raw_csv,
             sinks=[JsonStream(stream) if format_ == "json" else preview],
             workers=workers,
             engine=engine,

@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from markscheme.cli.exit_codes import ExitCode, buffer_stdout, handle_errors
-from markscheme.cli.options import add_judging_options, format_option, store_option
+from markscheme.cli.options import (
+    add_judging_options,
+    format_option,
+    raw_csv_option,
+    store_option,
+)
 from markscheme.vocabulary import UsageError, format_value
 
 if TYPE_CHECKING:
@@ -43,6 +48,7 @@ its exit code is 0, and 4 for a run that is not complete."""
     metavar="FILE",
     help="Write every breakdown to .json, .jsonl, .parquet or .csv.",
 )
+@raw_csv_option
 @click.option(
     "--patterns",
     is_flag=True,
@@ -56,6 +62,7 @@ def command(
     run: str,
     items: tuple[str, ...],
     output: str | None,
+    raw_csv: bool,
     patterns: bool,
     baseline: str | None,
     rubric: str | None,
@@ -72,7 +79,7 @@ def command(
     from markscheme.weigh.patterns import FrameObserver
     from markscheme.workflows.find_run import RunContext, RunFinder, is_open_run
     from markscheme.workflows.gate import judge_run
-    from markscheme.workflows.output_files import check_destination
+    from markscheme.workflows.output_files import check_destination, check_raw_csv
     from markscheme.workflows.report import find_run_patterns
     from markscheme.workflows.run_rows import open_rows
     from markscheme.workflows.sinks import FileSink, JsonStream, Preview, RowSink, write_rows
@@ -81,6 +88,7 @@ def command(
         raise UsageError("--item explains, --output writes every breakdown; give one of them")
     inputs = tuple(name for name in (run, baseline, rubric, *exams) if name)
     destination = None if output is None else check_destination(output, inputs)
+    check_raw_csv(destination, raw_csv=raw_csv)
     context = RunContext(rubric=rubric, exams=exams, subject=subject)
     with RunFinder(store, context) as runs, buffer_stdout() as stream:
         found = runs.find(run)
@@ -102,7 +110,7 @@ def command(
         if format_ == "json":
             sinks.append(JsonStream(stream, build_tail))
         if destination is not None:
-            sinks.append(FileSink(destination))
+            sinks.append(FileSink(destination, raw_csv=raw_csv))
         write_rows(frames, sinks, rows.build_result)
         result = rows.build_result(preview.frames)
         found_patterns = find_patterns() if patterns else ()

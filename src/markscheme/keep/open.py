@@ -1,13 +1,16 @@
 """Open the store: find its place, connect, and migrate its schema.
 
 The place is an argument, the variable `MARKSCHEME_STORE`, or the nearest `.markscheme` folder from
-the working folder upwards, as git finds its folder.
+the working folder upwards, as git finds its folder. A store that nobody named is used only if it
+belongs to this user and nobody else can write to it: it holds answers, and gates believe it.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import stat
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,7 +34,7 @@ def resolve_place(where: str | Path | None) -> str | Path:
     """Return the URL of a PostgreSQL database, or the path of an SQLite file, existing or not."""
     named = where if where is not None else os.environ.get(STORE_VARIABLE) or None
     if named is None:
-        return (_find_store_folder() or Path(STORE_FOLDER)) / Path(DEFAULT_STORE_PATH).name
+        return _find_own_store() or Path(DEFAULT_STORE_PATH)
     scheme = re.match(_SCHEME_PATTERN, str(named)) if "://" in str(named) else None
     if scheme is None:
         if not str(named):
@@ -45,15 +48,43 @@ def resolve_place(where: str | Path | None) -> str | Path:
     )
 
 
+def _find_own_store() -> Path | None:
+    """Return the path of the nearest store upwards; refuse one that others may have written."""
+    folder = _find_store_folder()
+    if folder is None:
+        return None
+    store = folder / Path(DEFAULT_STORE_PATH).name
+    for path in (folder, store):
+        if why := _find_foreign_access(path):
+            advice = f"if you trust it, name it with --store {store} or {STORE_VARIABLE}"
+            raise UsageError(f"the store `{store}` was found, and {why}; {advice}")
+    return store
+
+
 def _find_store_folder() -> Path | None:
-    """Return the nearest `.markscheme` folder upwards, no further than the home folder."""
+    """Return the nearest `.markscheme` folder upwards.
+
+    The search ends at the home folder and at the root of a git repository.
+    """
     home = Path.home().resolve() if os.environ.get("HOME") or os.name == "nt" else None
     here = Path.cwd()
     for folder in (here, *here.parents):
         if (folder / STORE_FOLDER).is_dir():
             return Path(STORE_FOLDER) if folder == here else folder / STORE_FOLDER
-        if folder == home:
+        if folder == home or os.path.lexists(folder / ".git"):
             break
+    return None
+
+
+def _find_foreign_access(path: Path) -> str | None:
+    """Return why other users may have written to a file or folder, or None if they have not."""
+    if sys.platform == "win32" or not os.path.exists(path):  # noqa: PTH110 - never raises
+        return None
+    # A link is judged with what it points to: whoever owns the link chooses that.
+    if {path.lstat().st_uid, path.stat().st_uid} != {os.geteuid()}:
+        return f"`{path}` belongs to another user"
+    if path.stat().st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        return f"other users can write to `{path}` (`chmod go-w` forbids it)"
     return None
 
 
@@ -63,11 +94,11 @@ def _refuse_place(named: str) -> Path:
 
 
 def create_store_folder(path: Path) -> None:
-    """Create the folder of a new store; a `.markscheme` folder gets a `.gitignore`."""
+    """Create the folder of a new store, for this user alone; git ignores a `.markscheme` folder."""
     folder = path.parent
     try:
         if folder.name == STORE_FOLDER and not folder.is_dir():
-            folder.mkdir(exist_ok=True)
+            folder.mkdir(mode=stat.S_IRWXU, exist_ok=True)
             (folder / ".gitignore").write_text("*\n", encoding="ascii")
             _sync_folder(folder.parent)
     except OSError as error:

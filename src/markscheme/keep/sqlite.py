@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import stat
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -66,6 +67,8 @@ class SqliteDatabase(Database):
         self._path = path.absolute()
         self._file_stat: os.stat_result | None = None
         self._locked_files: dict[Path, int] = {}
+        if create:
+            _create_private_file(path)
         with self.translate_errors():
             self._connection = sqlite3.connect(
                 _build_uri(path, create=create),
@@ -142,8 +145,9 @@ class SqliteDatabase(Database):
         if path in self._locked_files:
             return True
         try:
-            # Read-only: the file may belong to another user.
-            opened = os.open(path, os.O_RDONLY | os.O_CREAT, 0o666)
+            # Read-only: the file may belong to another user. Whoever may use the store may lock it.
+            mode = stat.S_IMODE(self._path.stat().st_mode)
+            opened = os.open(path, os.O_RDONLY | os.O_CREAT, mode)
         except OSError as error:
             raise self._build_lock_error(path, error) from error
         try:
@@ -184,6 +188,16 @@ class SqliteDatabase(Database):
         foreign = code == sqlite3.SQLITE_NOTADB
         what = "is not a database of markscheme" if foreign else f"is damaged: {error}"
         return StoreInvalidError(f"{store} {what}; {_DAMAGED_HINT}")
+
+
+def _create_private_file(path: Path) -> None:
+    """Create the file for this user alone; a file that exists keeps its mode.
+
+    SQLite gives the mode of the file to the files that it creates next to it. Where the file cannot
+    be created, SQLite says why.
+    """
+    with suppress(OSError):
+        os.close(os.open(path, os.O_RDONLY | os.O_CREAT, stat.S_IRUSR | stat.S_IWUSR))
 
 
 def _get_error_code(error: sqlite3.Error) -> int:

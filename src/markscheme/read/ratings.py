@@ -32,6 +32,7 @@ from markscheme.read.rating_tables import (
     read_workbook,
     split_delimiter_line,
 )
+from markscheme.read.spreadsheets import unguard_cell
 from markscheme.vocabulary import (
     Exam,
     InputError,
@@ -40,6 +41,7 @@ from markscheme.vocabulary import (
     Rating,
     Rubric,
     ScaleAxis,
+    find_control_character,
     format_value,
 )
 
@@ -412,13 +414,16 @@ class _RatingChecker:
             message = f"{format_value(text)} is no {column} of this comparison; "
             message += _describe_allowed_names(allowed, column) + suggest_match(text, allowed)
             self.table.add_problem(row.line, column, message)
+        elif found := find_control_character(text):
+            message = f"{format_value(text)} holds the control character `{found}`"
+            self.table.add_problem(row.line, column, f"{message}; a name has none")
         return text
 
     def _check_note(self, row: RatingRow, axis: str) -> str:
         value = row.cells.get("note")
         if value is not None and not isinstance(value, str):
             self.table.add_problem(row.line, "note", f"must be text, not {format_value(value)}")
-        note = clean_cell_text(value)
+        note = unguard_cell(clean_cell_text(value))
         if len(note) > _MAX_NOTE_CHARACTERS:
             message = f"is too long; at most {_MAX_NOTE_CHARACTERS:,} characters"
             self.table.add_problem(row.line, "note", message)

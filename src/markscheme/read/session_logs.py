@@ -39,6 +39,7 @@ from markscheme.vocabulary import (
     SessionMetrics,
     Tokens,
     Transcript,
+    find_control_character,
     format_value,
 )
 
@@ -197,14 +198,17 @@ def _place_session(session: _LogSession, items: Sequence[Item]) -> LoggedAnswer 
 
 def _build_logged_answer(
     session: _LogSession, item: str, variant: str | None, attempt: int
-) -> LoggedAnswer:
+) -> LoggedAnswer | RowError:
     """Return the answer. If nothing names a variant, it is the model, if the log names just one."""
     models = session.transcript.models
-    only_model = models[0] if len(models) == 1 else None
+    variant = variant or (models[0] if len(models) == 1 else None)
+    if variant and (found := find_control_character(variant)):
+        reason = f"the variant {format_value(variant)} holds the control character `{found}`"
+        return _build_log_error(session.file, reason)
     return LoggedAnswer(
         file=session.file,
         item=item,
-        variant=variant or only_model,
+        variant=variant,
         attempt=attempt,
         transcript=session.transcript,
     )

@@ -13,13 +13,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from markscheme.tell.console import create_console
 from markscheme.tell.language import (
     replace_control_characters,
     translate,
     translate_plural,
     translate_stored,
 )
-from markscheme.tell.text import create_console
 from markscheme.vocabulary import ScaleLevel, format_fixed, sentence, to_fraction
 from markscheme.weigh.rater_agreement import AxisAgreement, GroupAgreement, RaterAgreement
 from markscheme.weigh.rater_pairs import (

@@ -25,8 +25,8 @@ from markscheme.prove.audit import (
     count_fates,
 )
 from markscheme.read.golden_cases import GoldenCases
+from markscheme.tell.console import create_console
 from markscheme.tell.language import translate, translate_stored
-from markscheme.tell.text import create_console
 from markscheme.tell.words import OUTCOME_WORDS
 from markscheme.vocabulary import format_decimal, format_plain, sentence
 

@@ -10,8 +10,8 @@ from rich.text import Text
 
 from markscheme.prove.audit import Mutant, build_effect_record, build_failure_record
 from markscheme.prove.exercise import Cascade, explain_cascade
+from markscheme.tell.console import create_console
 from markscheme.tell.language import translate, translate_plural, translate_stored
-from markscheme.tell.text import create_console
 from markscheme.tell.words import OUTCOME_WORDS
 from markscheme.vocabulary import Exam, Rubric, format_decimal, to_float
 

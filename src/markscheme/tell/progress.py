@@ -49,11 +49,12 @@ def show_scoring_progress(chunks: Iterable[S], label: str) -> Iterator[S]:
     if not sys.stderr.isatty():
         yield from chunks
         return
-    from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+    from markscheme.tell.console import TerminalConsole
+
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    with Progress(*columns, console=TerminalConsole(sys.stderr), transient=True) as progress:
         task = progress.add_task(f"reading {label}")
         answers = errors = 0
         for chunk in chunks:

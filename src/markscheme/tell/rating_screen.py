@@ -222,8 +222,8 @@ class ScreenView:
         if self._mode == "activity" and question.place.answer.transcript is not None:
             text = "\n".join(list_activity(question.place.answer.transcript))
             return list(wrap_text(text, width))
-        prompt = mask_text(question.place.answer.prompt)
-        asked = [f"{_BOLD}{line}{_PLAIN}" for line in wrap_text(prompt, width)]
+        prompt = wrap_text(question.place.answer.prompt, width)
+        asked = [f"{_BOLD}{line}{_PLAIN}" for line in prompt]
         return [*asked, "", *wrap_text(describe_text(question.place), width)]
 
     def _describe_scroll(self) -> str:
@@ -320,7 +320,7 @@ def measure_cells(text: str) -> int:
 
 def wrap_text(text: str, width: int) -> Iterator[str]:
     """Yield the lines of a text, broken at spaces where they are too wide; indents stay."""
-    for line in text.expandtabs(4).split("\n"):
+    for line in mask_text(text).expandtabs(4).split("\n"):
         rest = line.rstrip()
         words = rest.lstrip()
         # What continues a list item stands below its text.
@@ -343,7 +343,8 @@ def _find_break(line: str, width: int, indent: int) -> int:
 
 
 def _cut(text: str, width: int) -> str:
-    """Return the beginning of a text that fits into a width."""
+    """Return the beginning of a text that fits into a width, on one line."""
+    text = mask_text(text).replace("\n", " ").replace("\t", " ")
     if measure_cells(text) <= width:
         return text
     while text and measure_cells(text) > width - 1:
@@ -353,6 +354,7 @@ def _cut(text: str, width: int) -> str:
 
 def _keep_tail(text: str, width: int) -> str:
     """Return the end of a text that fits into a width: what is being typed."""
+    text = mask_text(text)
     while measure_cells(text) > width:
         text = text[1:]
     return text

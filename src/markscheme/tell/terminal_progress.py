@@ -5,13 +5,16 @@ A module of its own, so that a run in a pipe asks its first question before rich
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 
 from rich.cells import cell_len
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.constrain import Constrain
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
 from rich.text import Text
+
+from markscheme.tell.console import TerminalConsole
 
 # A terminal writes it behind the last line; without room for it, that would begin another line.
 _INTERRUPT_WIDTH = len("^C")
@@ -27,7 +30,7 @@ class TerminalProgress(Progress):
             TimeRemainingColumn(),
             TextColumn("left"),
         )
-        self._out = Console(stderr=True)
+        self._out = TerminalConsole(sys.stderr)
         self._lines: Sequence[Sequence[str]] = (("asking",),)
         super().__init__(*columns, console=self._out, transient=True)
         self._task = self.add_task("", total=total)

@@ -6,15 +6,13 @@ the terminal pages of judged runs are in `verdicts`.
 
 from __future__ import annotations
 
-import os
-import sys
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from markscheme.tell.console import create_console
 from markscheme.tell.language import (
     replace_control_characters,
     translate,
@@ -53,7 +51,6 @@ if TYPE_CHECKING:
 LOSSES_SHOWN = 15
 ERRORS_SHOWN = 10
 GROUPS_SHOWN = 3
-PIPE_WIDTH = 120
 _NAME_WIDTH = 24  # of subjects, exams and rubrics in the list of runs
 _OUTCOME_STYLES = {
     Outcome.PASS: "bold green",
@@ -62,29 +59,6 @@ _OUTCOME_STYLES = {
     Outcome.UNDECIDED: "bold magenta",
     Outcome.NOT_APPLICABLE: "dim",
 }
-
-
-def create_console() -> Console:
-    """Return a console as wide as the terminal; in a pipe, of fixed width and without colour."""
-    if sys.stdout.isatty():
-        return _PipeSafeConsole(width=_get_terminal_width(), emoji=False)
-    return _PipeSafeConsole(width=PIPE_WIDTH, no_color=True, highlight=False, emoji=False)
-
-
-def _get_terminal_width() -> int | None:
-    """Return the width of the terminal behind stdout; rich would ask other streams as well."""
-    if "COLUMNS" in os.environ:
-        return None
-    with suppress(OSError, ValueError):
-        return os.get_terminal_size(sys.stdout.fileno()).columns or None
-    return None
-
-
-class _PipeSafeConsole(Console):
-    """A console that raises on a broken pipe, so that the command chooses the exit code."""
-
-    def on_broken_pipe(self) -> None:
-        raise BrokenPipeError
 
 
 class RunPage:

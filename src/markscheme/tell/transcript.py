@@ -108,7 +108,7 @@ class TimelineLine(NamedTuple):
 def print_timeline(transcript: Transcript, file: str, out: Console | None = None) -> None:
     """Print calls and prompts in the order of the log, sub-agents where they were started."""
     # Imported late: the JSON document needs neither rich nor the console.
-    from markscheme.tell.text import create_console
+    from markscheme.tell.console import create_console
 
     out = out or create_console()
     for line in _format_timeline_head(transcript, file):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
+from markscheme.tell.console import create_console
 from markscheme.tell.language import (
     replace_control_characters,
     translate,
@@ -21,7 +22,7 @@ from markscheme.tell.page import (
     build_patterns,
     build_report_page,
 )
-from markscheme.tell.text import RunPage, create_console
+from markscheme.tell.text import RunPage
 from markscheme.tell.words import OUTCOME_WORDS, format_subject
 from markscheme.vocabulary import Outcome, format_decimal, format_fixed, format_short
 

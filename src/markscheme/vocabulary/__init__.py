@@ -80,6 +80,13 @@ from markscheme.vocabulary.numbers import (
     to_float,
     to_fraction,
 )
+from markscheme.vocabulary.printing import (
+    PrintableStream,
+    UnescapedWriter,
+    escape_control_characters,
+    escape_line,
+    find_control_character,
+)
 from markscheme.vocabulary.rating import (
     NoteAxis,
     OpenRating,
@@ -164,6 +171,7 @@ __all__ = [
     "NoteAxis",
     "OpenRating",
     "Outcome",
+    "PrintableStream",
     "Problem",
     "Prompt",
     "QueryShare",
@@ -191,6 +199,7 @@ __all__ = [
     "Terminated",
     "Tokens",
     "Transcript",
+    "UnescapedWriter",
     "UsageError",
     "VerdictRule",
     "VerdictRules",
@@ -198,7 +207,10 @@ __all__ = [
     "compute_mean",
     "dump_json",
     "encode_message",
+    "escape_control_characters",
+    "escape_line",
     "exact_ratios",
+    "find_control_character",
     "find_shortage",
     "find_tight_limit",
     "format_amount",

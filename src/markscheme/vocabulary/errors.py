@@ -23,6 +23,8 @@ from typing import Self
 
 from msgspec import Struct
 
+from markscheme.vocabulary.printing import escape_line
+
 
 @total_ordering
 class Problem(Struct, frozen=True, kw_only=True):
@@ -34,8 +36,9 @@ class Problem(Struct, frozen=True, kw_only=True):
     message: str
 
     def __str__(self) -> str:
-        field = f"{self.field}: " if self.field else ""
-        return f"{self.file}:{self.line}: {field}{self.message}"
+        # Files and keys may be named by anybody; a problem stays on its line.
+        field = f"{escape_line(self.field)}: " if self.field else ""
+        return f"{escape_line(self.file)}:{self.line}: {field}{self.message}"
 
     def __lt__(self, other: object) -> bool:
         return (

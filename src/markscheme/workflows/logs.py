@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from markscheme.read.session_logs import LogFolder
-from markscheme.vocabulary import Transcript, UsageError
+from markscheme.vocabulary import Transcript, UsageError, format_value
 
 if TYPE_CHECKING:
     import polars as pl
@@ -32,7 +32,7 @@ def read_transcript(
 
     transcripts = [entry for _, entry in read_transcripts(path, log_format, session=session)]
     if len(transcripts) > 1:
-        names = ", ".join(f"`{transcript.session}`" for transcript in transcripts[:10])
+        names = ", ".join(format_value(transcript.session) for transcript in transcripts[:10])
         raise UsageError(f"`{path}` holds {len(transcripts)} sessions; name one of {names}")
     return transcripts[0]
 

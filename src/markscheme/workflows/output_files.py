@@ -47,6 +47,12 @@ def _is_sqlite_file(path: Path) -> bool:
         return False
 
 
+def check_raw_csv(destination: Path | None, *, raw_csv: bool) -> None:
+    """Refuse `raw_csv` for an output that is no CSV."""
+    if raw_csv and (destination is None or destination.suffix.lower() != ".csv"):
+        raise UsageError("--raw-csv goes with an --output that ends in .csv")
+
+
 def check_folder(name: str) -> Path:
     """Return the path of a folder to make; raise `UsageError` if it cannot be made."""
     path = Path(name)

@@ -20,6 +20,7 @@ from typing import BinaryIO, TypeAlias
 
 from markscheme.read.nfc import to_nfc
 from markscheme.read.ratings import RATING_COLUMNS, RatingScope, read_ratings
+from markscheme.read.spreadsheets import guard_cell
 from markscheme.vocabulary import InputError, Problem, Rating, UsageError, write_path
 
 RatingKey: TypeAlias = tuple[str, str, str, str]
@@ -135,6 +136,7 @@ def _merge_rows(
 def _build_cells(columns: list[str], rating: Rating, cells: list[str]) -> list[str]:
     """Return a row of these columns: the rating, and the former cells where it says nothing."""
     values = {name: getattr(rating, name) for name in RATING_COLUMNS}
+    values["note"] = guard_cell(rating.note)  # `read_ratings` takes the guard off
     texts = {name: "" if value is None else str(value) for name, value in values.items()}
     return [texts.get(name, cell) for name, cell in zip(columns, cells, strict=False)]
 

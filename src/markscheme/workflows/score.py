@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, Self, TypeVar
 
 from markscheme.vocabulary import Exam, Rubric, UsageError
 from markscheme.workflows.documents import load_exam, load_rubric
-from markscheme.workflows.output_files import check_destination, check_folder
+from markscheme.workflows.output_files import check_destination, check_folder, check_raw_csv
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -82,6 +82,7 @@ def score(  # noqa: PLR0913 - one parameter for each option of the command
     store: str | Path | None = None,
     tag: str | None = None,
     output: str | Path | None = None,
+    raw_csv: bool = False,
     sinks: Sequence[RowSink] = (),
     workers: int | None = 1,
     engine: Literal["local", "ray"] = "local",
@@ -96,8 +97,10 @@ def score(  # noqa: PLR0913 - one parameter for each option of the command
 
     With `store`, a file or a PostgreSQL URL, the run of each subject is stored: `Result.run_ids`
     are their ids, and `tag` names the run. With `output`, rows are written to a file (.json,
-    .jsonl, .parquet, .csv) as they are scored. `Result.frame` holds every row, unless rows go to
-    `output` or to `sinks`; then it is empty, and memory does not grow with the number of answers.
+    .jsonl, .parquet, .csv) as they are scored. In CSV, texts that a spreadsheet would compute get
+    an apostrophe before them, unless `raw_csv` is true. `Result.frame` holds every row, unless rows
+    go to `output` or to `sinks`; then it is empty, and memory does not grow with the number of
+    answers.
 
     `workers` is the number of processes, None for one per core where a file is large. Processes are
     forked only before polars is imported. The `engine` `ray` scores on a Ray cluster and writes
@@ -123,6 +126,7 @@ def score(  # noqa: PLR0913 - one parameter for each option of the command
         raise UsageError(f"{message}; or give a folder of `logs` in their place")
     source = _name_source(answers, logs)
     destination = _check_output(output, engine, (rubric, exam, source))
+    check_raw_csv(destination, raw_csv=raw_csv)
     rubric = rubric if isinstance(rubric, Rubric) else load_rubric(rubric)
     if not isinstance(exam, Exam):
         exam = load_exam(*((exam,) if isinstance(exam, str | Path) else exam), rubric=rubric)
@@ -162,7 +166,7 @@ def score(  # noqa: PLR0913 - one parameter for each option of the command
         stored = None
         all_sinks: list[RowSink] = []
         if destination is not None and not chosen.stores_rows:
-            all_sinks.append(FileSink(destination))
+            all_sinks.append(FileSink(destination, raw_csv=raw_csv))
         if store is not None:
             stored = StoreSink(store, rubric, exam, source=source, tag=tag)
             all_sinks.append(stored)

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
 import orjson
 
+from markscheme.read.spreadsheets import guard_column
 from markscheme.vocabulary import MESSAGE_COLUMN, Exam, Rubric
 from markscheme.workflows.output_files import create_file_atomically
 
@@ -183,11 +184,13 @@ class JsonStream(RowSink):
 class FileSink(RowSink):
     """Writes all rows to a file in the format of its suffix: .json, .jsonl, .parquet or .csv.
 
-    No file has the hidden column of messages.
+    No file has the hidden column of messages. In CSV, texts that a spreadsheet would compute are
+    guarded, unless `raw_csv` says not to.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, raw_csv: bool = False) -> None:
         self._path = path
+        self._raw_csv = raw_csv
 
     @contextmanager
     def open(self, build_result: BuildResult) -> Iterator[WriteFrame]:
@@ -209,7 +212,7 @@ class FileSink(RowSink):
                 with JsonStream(stream).open(build_result) as write:
                     yield write
             elif suffix == ".csv":
-                yield _create_csv_writer(stream, empty)
+                yield _create_csv_writer(stream, empty, raw=self._raw_csv)
             else:
                 yield lambda frame: _write_json_lines(frame, stream)
 
@@ -220,10 +223,20 @@ def _write_json_lines(frame: pl.DataFrame, stream: BinaryIO) -> None:
     )
 
 
-def _create_csv_writer(stream: BinaryIO, empty: pl.DataFrame) -> WriteFrame:
+def _create_csv_writer(stream: BinaryIO, empty: pl.DataFrame, *, raw: bool) -> WriteFrame:
     """Write the header, also of a run without rows; return the function that writes the rows."""
     _flatten_columns(empty).write_csv(stream)
-    return lambda frame: _flatten_columns(frame).write_csv(stream, include_header=False)
+
+    def write_rows_as_csv(frame: pl.DataFrame) -> None:
+        table = _flatten_columns(frame)
+        guarded = table if raw else table.with_columns(map(guard_column, _iter_texts(table)))
+        guarded.write_csv(stream, include_header=False)
+
+    return write_rows_as_csv
+
+
+def _iter_texts(table: pl.DataFrame) -> Iterator[pl.Series]:
+    return (column for column in table.iter_columns() if not column.dtype.is_numeric())
 
 
 def _flatten_columns(frame: pl.DataFrame) -> pl.DataFrame:

@@ -21,7 +21,7 @@ from markscheme.ask.replies import Reply
 from markscheme.ask.secrets import Secrets
 from markscheme.read.nfc import to_nfc
 from markscheme.read.storable import MAX_STORABLE_NUMBER
-from markscheme.vocabulary import EXACT_CONTEXT, UsageError, format_value
+from markscheme.vocabulary import EXACT_CONTEXT, UsageError, find_control_character, format_value
 
 MILLION = Decimal(1_000_000)
 ALIAS_PARAMETER = "alias_of"
@@ -215,4 +215,7 @@ def create_subject(name: str, options: SubjectOptions) -> Subject:
     if alias is not None:
         subject.parameters = {**subject.parameters, ALIAS_PARAMETER: subject.name}
         subject.name = alias
+    if found := find_control_character(subject.name):
+        why = f"the subject {format_value(subject.name)} holds the control character `{found}`"
+        raise UsageError(f"{why}; give it a name of your own: -s NAME=SUBJECT")
     return subject

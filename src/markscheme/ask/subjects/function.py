@@ -1,7 +1,7 @@
 """A Python function as a subject: it takes the prompt and returns the answer; sync or async.
 
-A module of the present folder is imported before any other of that name, and refused where it
-would hide a module that markscheme loads later. Functions are never called in the event loop of the
+A module of the present folder is refused where Python or markscheme has another of that name: the
+folder comes last on the search path. Functions are never called in the event loop of the
 run, which one of them may block: a plain function runs in a thread, an async one in a loop of its
 own. Both are daemons, so that a call that was given up does not keep the process alive.
 """
@@ -94,32 +94,26 @@ def create_function_subject(rest: str, options: SubjectOptions) -> FunctionSubje
     return FunctionSubject(rest, import_function(rest), options)
 
 
-# Modules that markscheme or its dependencies may load after the user's module was imported.
-_LAZY_DEPENDENCIES = (
-    *("aiohappyeyeballs", "aiohttp", "aiosignal", "attr", "bpe_openai", "click", "frozenlist"),
-    *("idna", "jinja2", "jsonschema_rs", "markdown_it", "markupsafe", "mdurl", "msgspec"),
-    *("multidict", "orjson", "polars", "propcache", "psycopg", "pygments", "rich", "ruamel"),
-    *("typing_extensions", "vl_convert", "yarl", "zstandard"),
-    *("bz2", "calendar", "colorsys", "csv", "ctypes", "email", "glob", "http", "lzma"),
-    *("mimetypes", "mmap", "netrc", "pickle", "quopri", "resource", "shutil", "sqlite3"),
-    *("statistics", "sysconfig", "tempfile", "uuid", "zipfile", "zlib", "zoneinfo"),
-)
-
-
 def import_function(path: str) -> Callable[[str], Any]:
-    """Import `MODULE:FUNCTION`; modules of the present folder come first, as with `python -m`."""
+    """Import `MODULE:FUNCTION` from the present folder, or else from where Python finds it.
+
+    The folder comes last on the search path, so that no module in it is loaded instead of what
+    markscheme needs.
+    """
     module, _, name = path.rpartition(":")
     if not module or not name:
         why = f"{format_value(f'python:{path}')} names no function"
         raise UsageError(f"{why}; write python:MODULE:FUNCTION")
     _refuse_file_path(module, name)
     here = Path.cwd()
-    _refuse_shadowing_modules(here)
     if str(here) not in sys.path:
-        sys.path.insert(0, str(here))
+        sys.path.append(str(here))
+    loaded_before = set(sys.modules)
     try:
         imported = import_module(module)
-        _refuse_module_from_elsewhere(module.partition(".")[0], here)
+        loaded = {name.partition(".")[0] for name in set(sys.modules) - loaded_before}
+        for top in sorted({*loaded, module.partition(".")[0]}):
+            _refuse_module_from_elsewhere(top, here)
         function = getattr(imported, name)
     except (KeyboardInterrupt, Terminated, UsageError):
         raise
@@ -144,22 +138,14 @@ def _refuse_file_path(module: str, name: str) -> None:
     raise UsageError(f"{format_value(module)} is a file, and not a module; write {advice}")
 
 
-def _refuse_shadowing_modules(here: Path) -> None:
-    """Refuse a folder whose modules would be loaded instead of those that we need later."""
-    later = (name for name in _LAZY_DEPENDENCIES if name not in sys.modules)
-    shadows = [f"`{name}`" for name in later if _find_module_file(name, here)]
-    if shadows:
-        why = f"{', '.join(shadows)} of the present folder would be loaded"
-        raise UsageError(f"{why} instead of what markscheme needs; rename them")
-
-
 def _refuse_module_from_elsewhere(top: str, here: Path) -> None:
-    """Refuse a module of the present folder if another of that name was loaded before."""
-    local, loaded = _find_module_file(top, here), getattr(sys.modules[top], "__file__", None)
+    """Refuse a module of the present folder if another of that name was imported."""
+    local = _find_module_file(top, here)
+    loaded = getattr(sys.modules.get(top), "__file__", None)
     if local is None or (loaded and Path(loaded).exists() and local.samefile(loaded)):
         return
     other = f"`{loaded}`" if loaded else "a part of Python"
-    why = f"`{top}` is {other}, which is loaded already, and not `{local}`"
+    why = f"`{top}` is {other}, which is found first, and not `{local}`"
     raise UsageError(f"{why}; rename yours")
 
 

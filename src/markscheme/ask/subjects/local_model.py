@@ -65,6 +65,7 @@ class LocalModelSubject(BaseSubject):
         threads = max(1, min(_MAX_THREADS, _count_available_cores() // 2))
         self._process = await asyncio.create_subprocess_exec(
             sys.executable,
+            "-P",  # no module of the present folder
             "-m",
             "markscheme.ask.subjects.model_server",
             str(self._weights),

@@ -23,7 +23,7 @@ from markscheme.read.answers.rows import (
 )
 from markscheme.read.nfc import is_latin1, to_nfc
 from markscheme.read.storable import MAX_STORABLE_NUMBER, find_text_fault
-from markscheme.vocabulary import RowError
+from markscheme.vocabulary import RowError, find_control_character
 
 Column: TypeAlias = Collection[Any]
 
@@ -113,6 +113,8 @@ def _check_subjects(column: Column) -> Column:
         if subject is None:
             continue
         if type(subject) is not str or _has_text_fault([subject]) or to_nfc(subject) != subject:
+            raise _Irregular
+        if find_control_character(subject):
             raise _Irregular
     return column
 

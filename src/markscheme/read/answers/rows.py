@@ -15,7 +15,7 @@ from markscheme.read.answers.batch import Number, Output
 from markscheme.read.answers.text import describe_json_value, make_excerpt
 from markscheme.read.nfc import to_nfc
 from markscheme.read.storable import MAX_STORABLE_NUMBER, find_text_fault
-from markscheme.vocabulary import format_value
+from markscheme.vocabulary import find_control_character, format_value
 
 AnswerFields: TypeAlias = tuple[
     str, Output, str | None, int, Number | None, int | None, int | None, Number | None
@@ -71,7 +71,7 @@ def parse_answer(row: Any, known: KnownItems) -> AnswerFields:
     return (
         _parse_item(row, known),
         _parse_output(row),
-        None if row.get("subject") is None else _parse_text_field("subject", row["subject"]),
+        None if row.get("subject") is None else _parse_subject(row["subject"]),
         parse_integer("attempt", row.get("attempt"), 1),
         parse_number("latency_ms", row.get("latency_ms")),
         parse_integer("tokens_in", row.get("tokens_in"), None),
@@ -130,6 +130,13 @@ def _parse_item(row: dict[str, Any], known: KnownItems) -> str:
         hint = "" if guess is None else f"; did you mean {format_value(guess)}?"
         raise RefusedRow(f"unknown item {format_value(item)}{hint}")
     return known_id
+
+
+def _parse_subject(value: Any) -> str:
+    subject = _parse_text_field("subject", value)
+    if found := find_control_character(subject):
+        raise RefusedRow(f"`subject` holds the control character `{found}`")
+    return subject
 
 
 def _parse_output(row: dict[str, Any]) -> Output:

@@ -32,6 +32,7 @@ from markscheme.vocabulary import (
     Item,
     Problem,
     SourceLocation,
+    find_control_character,
     format_value,
 )
 
@@ -187,12 +188,17 @@ def check_item_keys(
     allowed: Collection[str],
     collector: ProblemCollector,
 ) -> None:
-    """Report the keys of an item that are not allowed or empty."""
+    """Report the keys of an item that are not allowed or empty, and tags that are no names."""
     for key, value in entry.items():
         if key not in allowed:
             collector.add_problem((*path, key), describe_unknown_key(key, allowed))
         elif value is None and key != "tags":
             collector.add_problem((*path, key), "is empty; give it a value or leave the key out")
+    tags = entry.get("tags")
+    for tag, value in tags.items() if isinstance(tags, dict) else ():
+        if isinstance(value, str) and (found := find_control_character(value)):
+            message = f"{format_value(value)} holds the control character `{found}`"
+            collector.add_problem((*path, "tags", tag), f"{message}; the value of a tag has none")
 
 
 def build_item(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from markscheme.read.transcripts.formats import FORMATS
 from markscheme.read.transcripts.log import Log, LogFormat
-from markscheme.vocabulary import InputError, Problem, Transcript, UsageError
+from markscheme.vocabulary import InputError, Problem, Transcript, UsageError, format_value
 
 LOG_SUFFIXES = frozenset(
     {".jsonl", ".ndjson", ".json", ".zst", ".db", ".sqlite", ".eval", ".traj", ".log"}
@@ -39,9 +39,9 @@ def read_transcripts(
     ]
     if not chosen:
         names = ", ".join(
-            f"`{transcript.session}`" for _, transcript in transcripts[:_MAX_NAMED_SESSIONS]
+            format_value(transcript.session) for _, transcript in transcripts[:_MAX_NAMED_SESSIONS]
         )
-        raise UsageError(f"`{source}` holds no session `{session}`; it holds {names}")
+        raise UsageError(f"`{source}` holds no session {format_value(session)}; it holds {names}")
     return chosen
 
 

@@ -48,9 +48,9 @@ from markscheme.tell.compare.words import (
     format_variants_title,
     format_warnings,
 )
+from markscheme.tell.console import create_console
 from markscheme.tell.language import replace_control_characters, translate, translate_stored
 from markscheme.tell.markdown import escape_markdown, format_code_span
-from markscheme.tell.text import create_console
 from markscheme.vocabulary import DecisionOutcome
 from markscheme.weigh.compare import (
     Comparison,

@@ -43,6 +43,7 @@ from markscheme.read.answers.fast.scanner import (
     encode_literal,
     scan_lines,
 )
+from markscheme.vocabulary import find_control_character
 
 _SAMPLE_LINES = 20
 # Most blocks to skip before trying again, after blocks in which few lines matched.
@@ -168,7 +169,7 @@ class LineTemplateReader:
         return self._scan_lines(text) if has_learnt else matched
 
     def _scan_lines(self, text: bytes) -> _MatchedLines:
-        """Scan lines with all templates; a line that names an unknown item does not match."""
+        """Scan lines with all templates; a line with a name that is refused does not match."""
         names = list(dict.fromkeys(name for t in self._templates for name in t.capture_names))
         steps = [template.compile_steps(names) for template in self._templates]
         scanned = scan_lines(text, steps, len(names))
@@ -182,7 +183,10 @@ class LineTemplateReader:
         )
         items = matched.captured["item"].cast(self._items, strict=False)
         matched.captured["item"] = items
-        return _drop_unknown_items(matched, text) if items.null_count() else matched
+        is_known = items.is_not_null()
+        if "subject" in matched.captured:
+            is_known &= _are_names(matched.captured["subject"])
+        return matched if is_known.all() else _drop_rows(matched, text, is_known)
 
     def _learn_templates(self, text: bytes, *, line_count: int) -> bool:
         """Learn templates from lines that match none; return whether any was learnt."""
@@ -216,9 +220,15 @@ class LineTemplateReader:
         return None
 
 
-def _drop_unknown_items(matched: _MatchedLines, text: bytes) -> _MatchedLines:
-    """Move the lines that name an unknown item to those that do not match."""
-    lines, is_known = text.split(b"\n"), matched.captured["item"].is_not_null()
+def _are_names(column: pl.Series) -> pl.Series:
+    """Return for each text whether it is null or holds no control character."""
+    names = set(column.unique().to_list()) - {NULL_TEXT}
+    return ~column.is_in([name for name in names if find_control_character(name)])
+
+
+def _drop_rows(matched: _MatchedLines, text: bytes, is_known: pl.Series) -> _MatchedLines:
+    """Move the lines that are not known to those that do not match."""
+    lines = text.split(b"\n")
     unknown = [(at, lines[at]) for at in matched.positions.filter(~is_known)]
     return structs.replace(
         matched,
