@@ -205,6 +205,16 @@ CODES: Mapping[str, LintCode] = {
     ),
     "R018": LintCode("note", "axes without a gate", "add a gate, if anything is to be decided"),
     "R019": LintCode("error", "a gate on tags that no item has", "use tags of the exam's items"),
+    "R020": LintCode(
+        "warning",
+        "a gate that a better run fails",
+        "say `at_least`, if high scores are good; for a band, keep both limits",
+    ),
+    "R021": LintCode(
+        "error",
+        "a word that JSON Schema does not know",
+        "write the keyword as it is listed; a note of your own begins with `x-`",
+    ),
     "E001": LintCode("error", "the file cannot be read as YAML", "mend the syntax on this line"),
     "E002": LintCode("error", "the exam does not keep to the format", "see docs/exams.md"),
     "E003": LintCode(

@@ -68,6 +68,16 @@ class RubricModel(Model):
     decision_table: Any = None
 
 
+def is_exam_tree(tree: Mapping[str, Any]) -> bool:
+    """Return whether a document is an exam, by the keys that only an exam has."""
+    return bool({"exam", "items"} & tree.keys()) and "rubric" not in tree
+
+
+def is_rubric_tree(tree: Mapping[str, Any]) -> bool:
+    """Return whether a document is a rubric, by the keys that only a rubric has."""
+    return bool({"rubric", "axes"} & tree.keys()) and not {"exam", "items"} & tree.keys()
+
+
 class ItemModel(Model):
     """One item; keys beside these three are what axes expect of it."""
 
