@@ -15,6 +15,7 @@ from markscheme.mark.axes.base import (
     describe_near_miss,
     quote_excerpt,
 )
+from markscheme.mark.look_alikes import describe_character, find_invisible, find_lookalike
 from markscheme.mark.normalise import (
     DEFAULT_STEPS,
     NormalisationStep,
@@ -229,9 +230,20 @@ def _describe_difference(text: str, entry: str, step: NormalisationStep) -> str:
             part=quote_excerpt(part),
             entry=quote_excerpt(entry),
         )
-    return sentence(
-        "{part} differs from {entry}", part=quote_excerpt(part), entry=quote_excerpt(entry)
-    )
+    what = {"part": quote_excerpt(part), "entry": quote_excerpt(entry)}
+    # These differences cannot be seen, so the character is named.
+    if step.name == "strip_invisible" and (found := find_invisible(part) or find_invisible(entry)):
+        character = describe_character(found)
+        return sentence("{part} differs from {entry} by {character}", character=character, **what)
+    if step.name == "fold_lookalikes" and (found := find_lookalike(part) or find_lookalike(entry)):
+        character, latin = describe_character(found), step.apply(found)
+        return sentence(
+            "{part} differs from {entry} by {character}, which looks like {latin}",
+            character=character,
+            latin=quote_excerpt(latin),
+            **what,
+        )
+    return sentence("{part} differs from {entry}", **what)
 
 
 def _find_matching_part(text: str, entry: str, step: NormalisationStep) -> str:

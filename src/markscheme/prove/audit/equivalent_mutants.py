@@ -30,6 +30,8 @@ IDEMPOTENT = frozenset(
         "collapse_whitespace",
         "compatibility_form",
         "ignore_punctuation",
+        "strip_invisible",
+        "fold_lookalikes",
     }
 )
 # The two steps may change places.
