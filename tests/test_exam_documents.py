@@ -14,7 +14,11 @@ from yaml_documents import EXAM, RUBRIC, problems_of
 @pytest.mark.parametrize(
     ("old", "new", "expected_text"),
     [
-        ("exam: mine", "exm: mine", "e.yaml:1: exm: unknown key; allowed: exam, title, items; did"),
+        (
+            "exam: mine",
+            "exm: mine",
+            "e.yaml:1: exm: unknown key; allowed: exam, version, title, ",
+        ),
         (
             "    tags",
             "    tag",

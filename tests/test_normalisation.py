@@ -97,8 +97,10 @@ def test_the_near_miss_of_an_accent_reads_like_a_sentence() -> None:
         (
             "at\u0395",
             "fold_lookalikes",
-            '"at\u03b5" differs from "ate" by U+03B5 GREEK SMALL LETTER EPSILON, which looks like '
-            '"e"',
+            (
+                '"at\u03b5" differs from "ate" by U+03B5 GREEK SMALL LETTER EPSILON, '
+                'which looks like "e"'
+            ),
         ),
     ],
 )

@@ -92,6 +92,7 @@ class ExamModel(Model):
     """An exam: a name and its items."""
 
     exam: Name
+    version: Annotated[int, Constraints(at_least=1)] = 1
     title: Text = ""
     items: Annotated[list[ItemModel], Constraints(shortest=1)]
 
