@@ -35,7 +35,8 @@ def iterate_expected_texts(item: Item, axis: ComparingAxis) -> Iterator[tuple[Fi
     if isinstance(value, str):
         yield (axis.expects,), value
     else:
-        yield from (((axis.expects, *path), text) for path, text in iterate_texts(value))
+        for path, text in iterate_texts(value):
+            yield (axis.expects, *path), text
 
 
 def check_expectation_texts(item: Item, axis: ComparingAxis) -> Iterator[LintFinding]:
@@ -110,7 +111,6 @@ def check_table_forms(items: Sequence[Item], axis: ComparingAxis) -> Iterator[Li
                 shown = " or ".join(map(quote_excerpt, right[:2]))
                 rule = f"{tense}, {person} of `{verb}` is {shown}"
                 message = f"{quote_excerpt(text)} is {why}; {rule}"
-                message = ()
                 yield make_finding("E017", locate_item_field(item, *path), message)
 
 
