@@ -62,13 +62,3 @@ def find_invisible(text: str) -> str:
 def find_lookalike(text: str) -> str:
     """Return the first letter that looks like a Latin one, or an empty text."""
     return next((c for c in text if ord(c) in _LATIN_BY_LOOK), "")
-
-
-def describe_character(character: str) -> str:
-    r"""Return the code and the name of a character.
-
-    >>> describe_character("\u200b")
-    'U+200B ZERO WIDTH SPACE'
-    """
-    name = unicodedata.name(character, "")
-    return f"U+{ord(character):04X} {name}".rstrip()

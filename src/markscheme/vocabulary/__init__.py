@@ -37,6 +37,7 @@ from markscheme.vocabulary.errors import (
     StoreUnavailableError,
     Terminated,
     UsageError,
+    describe_character,
     format_value,
 )
 from markscheme.vocabulary.exam import Exam, Item, SourceLocation
@@ -174,6 +175,7 @@ __all__ = [
     "VerdictRules",
     "compute_digest",
     "compute_mean",
+    "describe_character",
     "dump_json",
     "encode_message",
     "exact_ratios",

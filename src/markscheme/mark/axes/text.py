@@ -19,7 +19,7 @@ from markscheme.mark.axes.base import (
     list_alternatives,
     quote_excerpt,
 )
-from markscheme.mark.look_alikes import describe_character, find_invisible, find_lookalike
+from markscheme.mark.look_alikes import find_invisible, find_lookalike
 from markscheme.mark.normalise import (
     DEFAULT_STEPS,
     NormalisationStep,
@@ -28,7 +28,7 @@ from markscheme.mark.normalise import (
     normalise,
 )
 from markscheme.read.nfc import to_nfc
-from markscheme.vocabulary import Cell, Item, join_messages, sentence
+from markscheme.vocabulary import Cell, Item, describe_character, join_messages, sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -11,12 +11,12 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
-from markscheme.mark import describe_character, find_invisible, find_lookalike, normalise
+from markscheme.mark import find_invisible, find_lookalike, normalise
 from markscheme.mark.axes import ComparingAxis, iterate_texts, quote_excerpt
 from markscheme.prove.lint.findings import LintFinding, locate_item_field, make_finding
 from markscheme.read.documents import FieldPath
 from markscheme.read.verbs import Person, Tense, load_verbs
-from markscheme.vocabulary import Item
+from markscheme.vocabulary import Item, describe_character
 
 # From so many items on, the language of most is that of the key, whatever the key is called.
 _MIN_SAME_LANGUAGE = 3
