@@ -30,6 +30,8 @@ SHARE = dict.fromkeys(Tense, 2) | {Tense.PRESENT_SIMPLE: 1}
 """The present simple has one person that is not the base form, so it gets half of a share."""
 RELUCTANCE = 5
 """How far a tense must lag behind before a form that is part of another form helps to fill it."""
+VERSION = 2
+"""The version of the exams; it rises when another answer is right than before."""
 HEADER = "# Made by scripts/build_exams.py from the verb table; do not edit by hand.\n"
 PLAIN = re.compile(r"[^\W\d_][\w'()— ,.-]*")
 NOT_TEXT = {"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
@@ -178,14 +180,20 @@ def format_scalar(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
+def format_entry(forms: Sequence[str]) -> str:
+    """Return one entry of an expectation: the form, or the list of forms that are all right."""
+    texts = [format_scalar(form) for form in forms]
+    return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
+
+
 def format_item(table: VerbTable, form: VerbForm, name: str) -> str:
     """Return the text of one item of an exam file."""
     verb, tense, person = form
     return (
         f"  - id: {name}\n"
         f"    prompt: {format_scalar(format_prompt(table, form))}\n"
-        f"    expected_contains: [{format_scalar(table.get_english_form(*form))}]\n"
-        f"    gloss_contains: [{format_scalar(table.get_spanish_form(*form))}]\n"
+        f"    expected_contains: [{format_entry(table.list_english_forms(*form))}]\n"
+        f"    gloss_contains: [{format_entry(table.list_spanish_forms(*form))}]\n"
         f"    tags: {{verb: {format_scalar(verb)}, tense: {tense}, person: {person}}}\n"
     )
 
@@ -197,7 +205,9 @@ def render_exams(table: VerbTable) -> dict[str, str]:
     for plan in list_plans(table):
         items = enumerate(chosen[plan.name], start=1)
         body = "".join(format_item(table, form, plan.ids.format(number)) for number, form in items)
-        texts[f"{plan.name}.yaml"] = f"{HEADER}exam: {plan.name}\nitems:\n{body}"
+        texts[f"{plan.name}.yaml"] = (
+            f"{HEADER}exam: {plan.name}\nversion: {VERSION}\nitems:\n{body}"
+        )
     return texts
 
 

@@ -143,7 +143,12 @@ def test_texts_with_the_same_found_in_them_agree_with_the_definition(texts: list
     )
     rubric = Rubric(name="r", version=1, axes=axes, gates=(), fingerprint="b2:0")
     wanted = {"expected_contains": ["a", "e"], "gloss_contains": ["comió"]}
-    items = (Item(id="x", prompt="p", expectations=wanted), EAT)
+    either = {"expected_contains": [["late", "x"], "a"], "gloss_contains": [["comió", "ate"]]}
+    items = (
+        Item(id="x", prompt="p", expectations=wanted),
+        Item(id="y", prompt="p", expectations=either),
+        EAT,
+    )
     rows = [(item.id, text) for text in texts for item in items]
     check_agreement(rubric, Exam(names=("e",), items=items, fingerprint="b2:0"), rows)
 

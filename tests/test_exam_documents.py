@@ -14,7 +14,11 @@ from yaml_documents import EXAM, RUBRIC, problems_of
 @pytest.mark.parametrize(
     ("old", "new", "expected_text"),
     [
-        ("exam: mine", "exm: mine", "e.yaml:1: exm: unknown key; allowed: exam, title, items; did"),
+        (
+            "exam: mine",
+            "exm: mine",
+            "e.yaml:1: exm: unknown key; allowed: exam, version, title, ",
+        ),
         (
             "    tags",
             "    tag",
@@ -22,6 +26,11 @@ from yaml_documents import EXAM, RUBRIC, problems_of
         ),
         ("a-2", "a-1", "e.yaml:7: items.1.id: `a-1` occurs twice, first in e.yaml:3; each id may"),
         ("a-2", "a 2", "e.yaml:7: items.1.id: `a 2` is no name; ASCII letters, digits"),
+        (
+            "a-2",
+            '"a\\u200b2"',
+            "e.yaml:7: items.1.id: `a\\u200b2` is no name; ASCII letters, digits",
+        ),
         (
             "a-2",
             "2",
@@ -133,3 +142,16 @@ def test_a_key_that_an_axis_of_the_rubric_reads_is_known(tmp_path: Path) -> None
     assert len(load_exam(tmp_path / "e.yaml", rubric=rubric).items) == 2
     with pytest.raises(DocumentError, match="must_have: unknown key"):
         load_exam(tmp_path / "e.yaml")
+
+
+@pytest.mark.parametrize(
+    ("character", "name"),
+    [("\u200b", "U+200B ZERO WIDTH SPACE"), ("\u0430", "U+0430 CYRILLIC SMALL LETTER A")],
+)
+def test_a_character_of_an_id_that_looks_harmless_is_named(
+    tmp_path: Path, character: str, name: str
+) -> None:
+    text = EXAM.replace("a-2", f'"{character}-2"')
+    (found,) = problems_of(tmp_path / "e.yaml", text, exam=True)
+    assert found.startswith("e.yaml:7: items.1.id: ")
+    assert found.endswith(f"the first a letter or digit; this has {name}")

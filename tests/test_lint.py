@@ -93,7 +93,7 @@ def test_the_built_in_documents_have_no_errors_and_only_known_warnings() -> None
 
 
 def test_the_first_item_of_the_seed_would_pass_by_an_echo_and_by_a_wrong_participle() -> None:
-    found = [f for f in lint("capstone", rubric="tutor-capstone").findings if f.line == 6]
+    found = [f for f in lint("capstone", rubric="tutor-capstone").findings if f.line == 7]
     assert [f.code for f in found] == ["E007", "E009"]
     assert '"ate" is also part of "have eaten" (present-perfect' in found[0].message
     assert "a wrong form of `eat` would pass" in found[0].message

@@ -84,6 +84,34 @@ def test_the_near_miss_of_an_accent_reads_like_a_sentence() -> None:
     assert missed.reason == expected_text
 
 
+@pytest.mark.parametrize(
+    ("text", "step", "reason"),
+    [
+        ("a\u200bte", "strip_invisible", '"a te" differs from "ate" by U+200B ZERO WIDTH SPACE'),
+        ("a\u00adte", "strip_invisible", '"a te" differs from "ate" by U+00AD SOFT HYPHEN'),
+        (
+            "\u0410te",
+            "fold_lookalikes",
+            '"\u0430te" differs from "ate" by U+0430 CYRILLIC SMALL LETTER A, which looks like "a"',
+        ),
+        (
+            "at\u0395",
+            "fold_lookalikes",
+            (
+                '"at\u03b5" differs from "ate" by U+03B5 GREEK SMALL LETTER EPSILON, '
+                'which looks like "e"'
+            ),
+        ),
+    ],
+)
+def test_a_near_miss_that_cannot_be_seen_names_the_character(
+    text: str, step: str, reason: str
+) -> None:
+    missed = cell(ContainsAll(), f"He {text} it.", expected_contains=["ate"])
+    assert (missed.value, missed.near_miss) == (Fraction(0), step)
+    assert missed.reason == f"{reason}; it would pass if {STEPS[step].would_pass_if}"
+
+
 def test_more_than_one_full_stop_is_a_near_miss_where_the_whole_text_counts() -> None:
     assert value(Equals(), "Ate.", expected="ate") == 1
     missed = cell(Equals(), "Ate...", expected="ate")

@@ -98,6 +98,28 @@ def test_spanish_forms_differ_from_the_source_only_as_recorded(conjugate: Any) -
     assert found == recorded("es")
 
 
+def test_every_second_spelling_is_one_that_the_source_knows(lemminflect: Any) -> None:
+    found = {
+        key: form
+        for key, form in load_verbs().variants.items()
+        if form not in lemminflect.getInflection(key[0], TAGS[key[1]], inflect_oov=False)
+    }
+    # The source has it as a past only; dictionaries of British English have it as both.
+    assert found == {("learn", "participle"): "learnt"}
+
+
+def test_the_imperfects_of_states_are_those_of_the_source(conjugate: Any) -> None:
+    table = load_verbs()
+    found = {
+        key: source
+        for key, form in table.imperfects.items()
+        for moods in [conjugate(table.verbs[key[0]].spanish)["moods"]["indicativo"]]
+        for source in [moods["pretérito-imperfecto"][PLACES[Person(key[1])]].partition(" ")[2]]
+        if source != form
+    }
+    assert found == {}
+
+
 def test_every_recorded_difference_gives_its_reason() -> None:
     with DIFFERENCES.open(encoding="utf-8", newline="") as lines:
         rows = list(csv.DictReader(lines))

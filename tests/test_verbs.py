@@ -47,11 +47,20 @@ def normalise(text: str) -> str:
     return text.strip().lower().removesuffix(".")
 
 
+def list_forms(entry: Any) -> list[str]:
+    """The forms of which one is enough."""
+    return [entry] if isinstance(entry, str) else list(entry)
+
+
+def holds_every_entry(text: str, entries: list[Any]) -> bool:
+    return all(any(form in normalise(text) for form in list_forms(entry)) for entry in entries)
+
+
 def score(item: Item, output: str) -> Fraction:
     """The four axes of the seed, in whole hundredths."""
     answer = json.loads(output)
-    correct = all(text in normalise(answer["correction"]) for text in item["expected_contains"])
-    gloss = all(text in normalise(answer["spanish_gloss"]) for text in item["gloss_contains"])
+    correct = holds_every_entry(answer["correction"], item["expected_contains"])
+    gloss = holds_every_entry(answer["spanish_gloss"], item["gloss_contains"])
     schema = set(answer) == KEYS and all(isinstance(text, str) for text in answer.values())
     concise = len(answer["explanation"].split()) <= 30
     return Fraction(60 * correct + 25 * gloss + 10 * schema + 5 * concise, 100)
@@ -88,7 +97,9 @@ def test_the_table_has_the_verbs_that_the_issue_names(table: VerbTable) -> None:
     assert {*named.split(), "work", "study"} <= set(table.verbs)
 
 
-@pytest.mark.parametrize("name", ["verbs.csv", "glosses.csv", "overrides.csv"])
+@pytest.mark.parametrize(
+    "name", ["verbs.csv", "glosses.csv", "overrides.csv", "variants.csv", "imperfects.csv"]
+)
 def test_every_table_file_is_unicode_nfc_with_plain_line_ends(name: str) -> None:
     text = (BUILTIN / name).read_bytes().decode("utf-8")
     assert unicodedata.is_normalized("NFC", text)
@@ -182,8 +193,60 @@ def test_every_item_expects_what_the_table_says(
 ) -> None:
     for item in (item for name in NAMES for item in exams[name]):
         form = tuple(item["tags"].values())
-        assert item["expected_contains"] == [table.get_english_form(*form)]
-        assert item["gloss_contains"] == [table.get_spanish_form(*form)]
+        (english,), (spanish,) = item["expected_contains"], item["gloss_contains"]
+        assert list_forms(english) == list(table.list_english_forms(*form))
+        assert list_forms(spanish) == list(table.list_spanish_forms(*form))
+        assert list_forms(english)[0] == table.get_english_form(*form)
+        assert list_forms(spanish)[0] == table.get_spanish_form(*form)
+
+
+@pytest.mark.parametrize(
+    ("form", "english", "spanish"),
+    [
+        ("eat past-simple 3sg", "ate", "comió"),
+        ("be past-simple 2sg", "were", "fuiste eras"),
+        ("live past-simple 1pl", "lived", "vivimos vivíamos"),
+        ("live present-simple 3sg", "lives", "vive"),
+        ("learn past-simple 1sg", "learned learnt", "aprendí"),
+        ("travel present-continuous 3pl", "are travelling,are traveling,'re travelling,", None),
+        ("get present-perfect 3sg", "has got,has gotten,'s got,’s got,'s gotten,", None),
+        ("be future-simple 1sg", "will be,'ll be,’ll be,shall be", "seré"),
+        ("be future-simple 3sg", "will be,'ll be,’ll be", "será"),
+        ("go present-continuous 1sg", "am going,'m going,’m going", None),
+    ],
+)
+def test_spellings_contractions_and_imperfects_of_states_are_right_too(
+    table: VerbTable, form: str, english: str, spanish: str | None
+) -> None:
+    verb, tense, person = form.split()
+    forms = table.list_english_forms(verb, tense, person)
+    if "," in english:
+        assert ",".join(forms).startswith(english)
+    else:
+        assert forms == tuple(english.split())
+    if spanish is not None:
+        assert table.list_spanish_forms(verb, tense, person) == tuple(spanish.split())
+
+
+@pytest.mark.parametrize(
+    ("item", "correction", "gloss"),
+    [
+        ("e-39-21", "You were.", "Eras."),
+        ("e-39-51", "I knew it", "sabía"),
+        ("e-39-02", "I'll be.", "seré"),
+        ("e-39-02", "I’ll be.", "seré"),
+        ("r-38-079", "she wore", "llevaba"),
+        ("r-38-132", "we needed", "necesitábamos"),
+        ("r-38-178", "we lived", "vivíamos"),
+        ("r-38-237", "you wanted", "querías"),
+    ],
+)
+def test_an_answer_that_is_right_in_another_way_gets_full_marks(
+    item: str, correction: str, gloss: str
+) -> None:
+    items = {found["id"]: found for name in NAMES for found in read_exam(name)}
+    answer = {"correction": correction, "spanish_gloss": gloss, "explanation": "So it is."}
+    assert score(items[item], json.dumps(answer)) == 1
 
 
 def test_an_echo_of_the_prompt_passes_only_for_the_example_of_the_seed(
@@ -193,7 +256,8 @@ def test_an_echo_of_the_prompt_passes_only_for_the_example_of_the_seed(
         (item["id"], text)
         for name in NAMES
         for item in exams[name]
-        for text in (*item["expected_contains"], *item["gloss_contains"])
+        for entry in (*item["expected_contains"], *item["gloss_contains"])
+        for text in list_forms(entry)
         if normalise(text) in normalise(item["prompt"])
     ]
     assert echoed == [("e-39-01", "ate")]  # "Conjugate" ends in it, and the example is given

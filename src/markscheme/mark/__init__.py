@@ -18,6 +18,7 @@ from markscheme.mark.definition import (
     mark_answer,
     mark_cell,
 )
+from markscheme.mark.look_alikes import find_invisible, find_lookalike
 from markscheme.mark.normalise import DEFAULT_STEPS, STEPS, fold, list_unused_steps, normalise
 from markscheme.mark.response import read_response
 
@@ -31,8 +32,10 @@ __all__ = [
     "check_axes",
     "check_exam",
     "compute_score",
+    "find_invisible",
     "find_item_problems",
     "find_leading_axis",
+    "find_lookalike",
     "fold",
     "get_expectation_key",
     "get_expected",

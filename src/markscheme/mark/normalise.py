@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from typing import NamedTuple
 
+from markscheme.mark.look_alikes import fold_lookalikes, strip_invisible
 from markscheme.vocabulary import sentence
 
 _SPACE = re.compile(r"\s+")
@@ -130,6 +131,16 @@ _ALL_STEPS = (
         _ignore_punctuation,
         sentence("punctuation were ignored"),
     ),
+    NormalisationStep(
+        "strip_invisible",
+        strip_invisible,
+        sentence("invisible characters were ignored"),
+    ),
+    NormalisationStep(
+        "fold_lookalikes",
+        fold_lookalikes,
+        sentence("letters of other alphabets counted as the Latin letters that they look like"),
+    ),
 )
 STEPS: dict[str, NormalisationStep] = {step.name: step for step in _ALL_STEPS}
 DEFAULT_STEPS = ("strip", "lower", "strip_trailing_period")
@@ -149,7 +160,8 @@ def normalise(text: str, steps: Iterable[str]) -> str:
 def _fold_character(character: str) -> str:
     bare = "".join(c for c in unicodedata.normalize("NFKD", character) if not _is_accent(c))
     decomposed = unicodedata.normalize("NFKD", bare.casefold())
-    return "".join(c for c in decomposed if c.isalnum() and not _is_accent(c))
+    letters = "".join(c for c in decomposed if c.isalnum() and not _is_accent(c))
+    return fold_lookalikes(letters)
 
 
 _FOLDED = _CharacterTable(_fold_character)
@@ -160,9 +172,10 @@ _ASCII_OTHERS = bytes(code for code in range(128) if not chr(code).isalnum())
 def fold(text: str) -> str:
     """Return the letters and digits of a text, without case, accents and compatibility forms.
 
-    No single step removes any of these. So if one text contains another after some step, its fold
-    contains the other's fold. Texts for which that is not so cannot be a near miss, and the steps
-    need not be tried.
+    Letters of other alphabets that look like Latin ones are replaced by those. No single step
+    removes any of what is left. So if one text contains another after some step, its fold contains
+    the other's fold. Texts for which that is not so cannot be a near miss, and the steps need not
+    be tried.
     """
     if text.isascii():
         return text.encode().translate(_ASCII_LOWER, _ASCII_OTHERS).decode()

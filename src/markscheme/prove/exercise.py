@@ -19,7 +19,7 @@ from typing import Any
 
 from msgspec import structs
 
-from markscheme.mark.axes import ContainsAll, OneOf
+from markscheme.mark.axes import ContainsAll, OneOf, list_alternatives
 from markscheme.prove.audit import (
     AnyEntryAxis,
     CaseFailure,
@@ -320,7 +320,9 @@ def _change_fields(answer: dict[str, str], change: Callable[[str], str]) -> dict
 
 def _change_expectations(item: Item, change: Callable[[Sequence[str]], list[str]]) -> Item:
     changed = {
-        key: tuple(change(value)) if key in _FIELD_BY_EXPECTATION else value
+        key: tuple(change([list_alternatives(entry)[0] for entry in value]))
+        if key in _FIELD_BY_EXPECTATION
+        else value
         for key, value in item.expectations.items()
     }
     return replace(item, expectations=FrozenDict(changed))

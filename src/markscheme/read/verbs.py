@@ -1,14 +1,15 @@
 """The verb table: the ground truth of the built-in exams and of the bundled tutor.
 
-It has three files: `verbs.csv` (English principal parts and the Spanish infinitive),
-`overrides.csv` (English forms that do not follow from the principal parts: am, are, were) and
-`glosses.csv` (the Spanish form of every verb, tense and person). `load_verbs` reads them once, on
-the first call.
+It has five files: `verbs.csv` (English principal parts and the Spanish infinitive),
+`overrides.csv` (English forms that do not follow from the principal parts: am, are, were),
+`glosses.csv` (the Spanish form of every verb, tense and person), `variants.csv` (principal parts
+that are right as well: traveled, learnt) and `imperfects.csv` (the Spanish imperfect of states).
+`load_verbs` reads them once, on the first call.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -46,6 +47,18 @@ class Person(StrEnum):
         ordinal = {"1": "1st", "2": "2nd", "3": "3rd"}[self.value[0]]
         return f"{ordinal} {'singular' if self.value.endswith('sg') else 'plural'}"
 
+
+_APOSTROPHES = ("'", "\N{RIGHT SINGLE QUOTATION MARK}")
+# What stands for an auxiliary behind a pronoun: I'll, he's, we've.
+_CONTRACTIONS = {
+    "will": "ll",
+    "have": "ve",
+    "has": "s",
+    "am": "m",
+    "is": "s",
+    "are": "re",
+}
+_FIRST_PERSONS = ("1sg", "1pl")
 
 VerbForm = tuple[str, Tense, Person]
 """The key of one form in the table: verb, tense, person."""
@@ -92,6 +105,8 @@ class VerbTable:
     verbs: Mapping[str, Verb]
     overrides: Mapping[VerbForm, str]
     glosses: Mapping[VerbForm, str]
+    variants: Mapping[tuple[str, str], str]
+    imperfects: Mapping[tuple[str, str], str]
 
     def get_english_form(self, verb: str, tense: str, person: str) -> str:
         """Return the English form, composed from the principal parts.
@@ -107,6 +122,34 @@ class VerbTable:
     def get_spanish_form(self, verb: str, tense: str, person: str) -> str:
         """Return the Spanish form; raises the same errors as `get_english_form`."""
         return self.glosses[verb, Tense(tense), Person(person)]
+
+    def list_english_forms(self, verb: str, tense: str, person: str) -> tuple[str, ...]:
+        """Return every English form that is right, first the one of `get_english_form`.
+
+        The others are British and American spellings, contractions and `shall`.
+
+        >>> load_verbs().list_english_forms("travel", "past-simple", "1sg")
+        ('travelled', 'traveled')
+        """
+        first = self.get_english_form(verb, tense, person)
+        forms = [first]
+        part = _PART_BY_TENSE.get(Tense(tense))
+        variant = self.variants.get((verb, part)) if part else None
+        if part and variant:
+            forms.append(first.removesuffix(getattr(self.verbs[verb], part)) + variant)
+        return tuple(dict.fromkeys([*forms, *_list_auxiliary_forms(forms, person)]))
+
+    def list_spanish_forms(self, verb: str, tense: str, person: str) -> tuple[str, ...]:
+        """Return every Spanish form that is right, first the one of `get_spanish_form`.
+
+        The past of a state may be an imperfect as well.
+
+        >>> load_verbs().list_spanish_forms("know", "past-simple", "1sg")
+        ('supe', 'sabía')
+        """
+        first = self.get_spanish_form(verb, tense, person)
+        imperfect = self.imperfects.get((verb, person))
+        return (first, imperfect) if imperfect and tense == Tense.PAST_SIMPLE else (first,)
 
     def _compose_form(self, verb: Verb, tense: Tense, person: Person) -> str:
         match tense:
@@ -124,6 +167,25 @@ class VerbTable:
                 return f"{auxiliary} {verb.ing}"
 
 
+_PART_BY_TENSE = {
+    Tense.PAST_SIMPLE: "past",
+    Tense.PRESENT_PERFECT: "participle",
+    Tense.PRESENT_CONTINUOUS: "ing",
+}
+
+
+def _list_auxiliary_forms(forms: Sequence[str], person: str) -> Iterator[str]:
+    """Yield the forms with a contracted auxiliary, and with `shall` in the first person."""
+    for form in forms:
+        auxiliary, _, rest = form.partition(" ")
+        if not rest:
+            continue
+        for apostrophe in _APOSTROPHES:
+            yield f"{apostrophe}{_CONTRACTIONS[auxiliary]} {rest}"
+        if auxiliary == "will" and person in _FIRST_PERSONS:
+            yield f"shall {rest}"
+
+
 @cache
 def load_verbs() -> VerbTable:
     """Return the built-in verb table, read once."""
@@ -133,6 +195,12 @@ def load_verbs() -> VerbTable:
             _parse_verb_form(row): row["english"] for row in _read_verb_csv("overrides.csv")
         },
         glosses={_parse_verb_form(row): row["spanish"] for row in _read_verb_csv("glosses.csv")},
+        variants={
+            (row["verb"], row["part"]): row["form"] for row in _read_verb_csv("variants.csv")
+        },
+        imperfects={
+            (row["verb"], row["person"]): row["spanish"] for row in _read_verb_csv("imperfects.csv")
+        },
     )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 from rich.text import Text
 
+from markscheme.mark.axes import format_expected
 from markscheme.prove.audit import Mutant, build_effect_record, build_failure_record
 from markscheme.prove.exercise import Cascade, explain_cascade
 from markscheme.tell.console import create_console
@@ -119,7 +120,7 @@ def _format_cell_value(value: Any) -> str:
 
 def _format_expectation(expectations: Mapping[str, Any], key: str) -> str:
     value = expectations.get(key, "")
-    return ", ".join(map(repr, value)) if isinstance(value, tuple) else str(value)
+    return ", ".join(map(repr, format_expected(value))) if isinstance(value, tuple) else str(value)
 
 
 def build_steps_record(steps: Mapping[str, Mutant]) -> list[dict[str, Any]]:

@@ -40,6 +40,7 @@ from markscheme.vocabulary.errors import (
     StoreUnavailableError,
     Terminated,
     UsageError,
+    describe_character,
     format_value,
 )
 from markscheme.vocabulary.exam import ROUND_TAG, Exam, Item, SourceLocation, is_follow_up
@@ -205,6 +206,7 @@ __all__ = [
     "VerdictRules",
     "compute_digest",
     "compute_mean",
+    "describe_character",
     "dump_json",
     "encode_message",
     "escape_control_characters",

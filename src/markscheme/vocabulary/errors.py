@@ -15,6 +15,7 @@ other exception that escapes is a bug of markscheme and ends with exit code 70.
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import total_ordering
@@ -187,3 +188,13 @@ def _escape_unprintable(text: str) -> str:
 
 def _truncate_text(text: str, width: int = 60) -> str:
     return text if len(text) <= width else f"{text[: width - 1]}…"
+
+
+def describe_character(character: str) -> str:
+    r"""Return the code and the name of a character.
+
+    >>> describe_character("\u200b")
+    'U+200B ZERO WIDTH SPACE'
+    """
+    name = unicodedata.name(character, "")
+    return f"U+{ord(character):04X} {name}".rstrip()

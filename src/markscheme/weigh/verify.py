@@ -18,7 +18,7 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 from markscheme.mark import compute_score, find_leading_axis, get_expected
-from markscheme.mark.axes import TextAxis
+from markscheme.mark.axes import ALTERNATIVE_BAR, ContainsAll, TextAxis, format_expected
 from markscheme.read.results import PublishedField, PublishedResult
 from markscheme.vocabulary import (
     ZERO,
@@ -245,8 +245,11 @@ def _judge_leading_axis(record: Mapping[str, Any], leading: AxisSpec) -> Cell | 
     axis, got, expected = leading.axis, record.get("got"), record.get("expected")
     if not isinstance(axis, TextAxis) or not isinstance(got, str):
         return None
-    # An axis may expect a list or a single text; a result shows both as a list.
+    # An axis may expect a list or a single text; a result shows both as a list. It shows
+    # alternatives as one text.
     readings = [expected]
+    if isinstance(axis, ContainsAll) and isinstance(expected, list):
+        readings.insert(0, [_split_alternatives(entry) for entry in expected])
     if isinstance(expected, list) and len(expected) == 1:
         readings.append(expected[0])
     for reading in readings:
@@ -254,6 +257,11 @@ def _judge_leading_axis(record: Mapping[str, Any], leading: AxisSpec) -> Cell | 
         if next(axis.item_problems(item), None) is None:
             return axis.judge(got, item)
     return None
+
+
+def _split_alternatives(entry: Any) -> Any:
+    split = isinstance(entry, str) and ALTERNATIVE_BAR in entry
+    return entry.split(ALTERNATIVE_BAR) if split else entry
 
 
 def _compare_row(row: _Row, rubric: Rubric, leading: AxisSpec | None) -> Iterator[Mismatch]:
@@ -564,8 +572,7 @@ def _list_texts(expected: Any) -> list[str]:
     """Return what is expected as a list of texts, whether it is one or a list."""
     if expected is None:
         return []
-    entries = expected if isinstance(expected, list | tuple) else [expected]
-    return [str(entry) for entry in entries]
+    return format_expected(expected)
 
 
 def _build_finding(published: PublishedResult, mismatch: Mismatch, item: Any = None) -> Finding:

@@ -4,7 +4,15 @@ An axis measures one thing about one answer and gives a reason. Weights, directi
 belong to the rubric, not to an axis.
 """
 
-from markscheme.mark.axes.base import TextAxis, compute_cell_keys, quote_excerpt
+from markscheme.mark.axes.base import (
+    ALTERNATIVE_BAR,
+    TextAxis,
+    compute_cell_keys,
+    format_expected,
+    iterate_texts,
+    list_alternatives,
+    quote_excerpt,
+)
 from markscheme.mark.axes.json_schema import JsonSchema, is_simple_schema
 from markscheme.mark.axes.length import Length, MaxWords, Unit
 from markscheme.mark.axes.number import NumberWithin
@@ -16,6 +24,7 @@ from markscheme.mark.axes.token_budget import TokenBudget, Tokenizer
 from markscheme.mark.axes.trace import Agents, CallLimit, CallOrder, ForbiddenCalls, TraceAxis
 
 __all__ = [
+    "ALTERNATIVE_BAR",
     "AXES",
     "EXPECTATIONS",
     "Agents",
@@ -41,6 +50,9 @@ __all__ = [
     "Unit",
     "compute_cell_keys",
     "find_match",
+    "format_expected",
     "is_simple_schema",
+    "iterate_texts",
+    "list_alternatives",
     "quote_excerpt",
 ]

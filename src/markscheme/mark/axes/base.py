@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from markscheme.mark.normalise import NormalisationStep
 
 EXCERPT_LENGTH = 60
+ALTERNATIVE_BAR = " | "
 _LIST_TYPES = (list, tuple)
 
 
@@ -117,6 +118,48 @@ def check_expected_text(name: str, value: Any) -> list[tuple[str, str]]:
     return []
 
 
+def list_alternatives(entry: Any) -> tuple[Any, ...]:
+    """Return the texts of which one is enough: those of a list, or the one text.
+
+    >>> list_alternatives(["travelled", "traveled"]), list_alternatives("ate")
+    (('travelled', 'traveled'), ('ate',))
+    """
+    return tuple(entry) if isinstance(entry, _LIST_TYPES) else (entry,)
+
+
+def iterate_texts(entries: Iterable[Any]) -> Iterator[tuple[tuple[int, ...], Any]]:
+    """Yield each text of a list whose entries may be alternatives, with its path in the list."""
+    for index, entry in enumerate(entries):
+        if isinstance(entry, _LIST_TYPES):
+            yield from (((index, position), text) for position, text in enumerate(entry))
+        else:
+            yield (index,), entry
+
+
+def format_expected(expected: Any) -> list[str]:
+    """Return what an item expects as texts; alternatives are one text, with bars between them.
+
+    >>> format_expected([["travelled", "traveled"], "home"])
+    ['travelled | traveled', 'home']
+    """
+    return [
+        ALTERNATIVE_BAR.join(map(str, list_alternatives(entry)))
+        for entry in list_alternatives(expected)
+    ]
+
+
+def check_alternatives(name: str, value: Any) -> list[tuple[str, str]]:
+    """Return the problems of a list whose entries are texts or lists of alternative texts."""
+    if not isinstance(value, _LIST_TYPES) or not value:
+        return check_expected_texts(name, value)
+    problems: list[tuple[str, str]] = []
+    for index, entry in enumerate(value):
+        field = f"{name}.{index}"
+        is_list = isinstance(entry, _LIST_TYPES)
+        problems += check_expected_texts(field, entry) if is_list else _check_entry(field, entry)
+    return problems
+
+
 def check_expected_texts(name: str, value: Any) -> list[tuple[str, str]]:
     """Return the problems of an expectation that must be a list of texts."""
     if value is None:
@@ -128,10 +171,14 @@ def check_expected_texts(name: str, value: Any) -> list[tuple[str, str]]:
         return [(name, message)]
     problems: list[tuple[str, str]] = []
     for index, entry in enumerate(value):
-        if not isinstance(entry, str):
-            message = f"must be a text, not {format_value(entry)}; put it in quotation marks"
-            problems.append((f"{name}.{index}", message))
+        problems += _check_entry(f"{name}.{index}", entry)
     return problems
+
+
+def _check_entry(name: str, entry: Any) -> list[tuple[str, str]]:
+    if isinstance(entry, str):
+        return []
+    return [(name, f"must be a text, not {format_value(entry)}; put it in quotation marks")]
 
 
 def describe_near_miss(reason: str, step: NormalisationStep) -> str:

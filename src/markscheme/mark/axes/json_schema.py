@@ -57,7 +57,7 @@ class JsonSchema(BaseAxis):
         try:
             self._validator.is_valid({})
         except ValueError as error:
-            yield "schema", f"not a JSON Schema: {str(error).splitlines()[0]}"
+            yield _describe_invalid_schema(self.schema, error)
 
     @cached_property
     def checks_keys_only(self) -> bool:
@@ -178,6 +178,25 @@ def _format_violation(error: jsonschema_rs.ValidationError) -> str:
         else f"{error.message[:_MAX_MESSAGE_LENGTH]}…"
     )
     return f"{path}: {message}"
+
+
+def _describe_invalid_schema(schema: Any, error: ValueError) -> tuple[str, str]:
+    """Return the field of an invalid JSON Schema and what is wrong there."""
+    path = getattr(error, "instance_path", ())
+    value = schema
+    for part in path:
+        value = value[part]
+    field = ".".join(["schema", *map(str, path)])
+    unknown = [word for word in _list_type_words(value) if word not in _TYPES]
+    if path and path[-1] == "type" and unknown:
+        from markscheme.read.documents import describe_unknown_word
+
+        return field, describe_unknown_word(unknown[0], "type of JSON", _TYPES)
+    return field, f"not a JSON Schema: {str(error).splitlines()[0]}"
+
+
+def _list_type_words(value: Any) -> tuple[Any, ...]:
+    return (value,) if isinstance(value, str) else value if isinstance(value, tuple) else ()
 
 
 def _find_references(node: Any, path: str = "schema") -> Iterator[tuple[str, str]]:

@@ -6,15 +6,20 @@ import unicodedata
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from markscheme.mark.axes.base import (
     TextAxis,
+    check_alternatives,
     check_expected_text,
     check_expected_texts,
     describe_near_miss,
+    iterate_texts,
+    list_alternatives,
     quote_excerpt,
 )
+from markscheme.mark.look_alikes import find_invisible, find_lookalike
 from markscheme.mark.normalise import (
     DEFAULT_STEPS,
     NormalisationStep,
@@ -23,7 +28,7 @@ from markscheme.mark.normalise import (
     normalise,
 )
 from markscheme.read.nfc import to_nfc
-from markscheme.vocabulary import Cell, Item, join_messages, sentence
+from markscheme.vocabulary import Cell, Item, describe_character, join_messages, sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -47,8 +52,31 @@ def _apply_step(entries: tuple[str, ...], step: NormalisationStep) -> tuple[str,
 
 
 @lru_cache(maxsize=65536)
-def _quote_entries(entries: tuple[str, ...]) -> str:
-    return ", ".join(map(quote_excerpt, entries))
+def _prepare_groups(
+    groups: tuple[tuple[str, ...], ...], steps: tuple[str, ...]
+) -> tuple[tuple[str, ...], ...]:
+    return tuple(_prepare_entries(group, steps) for group in groups)
+
+
+def _freeze_entries(entries: Sequence[Any]) -> tuple[tuple[str, ...], ...]:
+    return tuple([list_alternatives(entry) for entry in entries])
+
+
+def _flatten(groups: tuple[tuple[str, ...], ...]) -> tuple[str, ...]:
+    return tuple(chain.from_iterable(groups))
+
+
+def _regroup(
+    entries: tuple[str, ...], groups: tuple[tuple[str, ...], ...]
+) -> tuple[tuple[str, ...], ...]:
+    """Return the entries in groups of the same sizes."""
+    rest = iter(entries)
+    return tuple(tuple(islice(rest, len(group))) for group in groups)
+
+
+@lru_cache(maxsize=65536)
+def _quote_groups(groups: tuple[tuple[str, ...], ...]) -> str:
+    return join_messages(", ", list(map(_join_alternatives, groups)))
 
 
 @lru_cache(maxsize=65536)
@@ -67,20 +95,25 @@ class ComparingAxis(TextAxis):
         """Refuse a missing or ill-typed expectation, and one that every answer would meet."""
         value: Any = item.expectations.get(self.expects)
         problems = check_expected_texts(self.expects, value)
-        if not problems and not all(prepared := self.prepare_entries(tuple(value))):
-            message = "is empty after normalisation, so it tells nothing apart"
-            for index, entry in enumerate(prepared):
-                if not entry:
-                    excerpt = quote_excerpt(value[index])
-                    problems.append((f"{self.expects}.{index}", f"{excerpt} {message}"))
-        return iter(problems)
+        return iter(problems or self._find_empty_entries(value))
+
+    def _find_empty_entries(self, value: Sequence[Any]) -> list[tuple[str, str]]:
+        """Return a problem for each text of which normalisation leaves nothing."""
+        message = "is empty after normalisation, so it tells nothing apart"
+        return [
+            (field, f"{quote_excerpt(text)} {message}")
+            for path, text in iterate_texts(value)
+            for field in [".".join(map(str, (self.expects, *path)))]
+            if not all(self.prepare_entries((text,)))
+        ]
 
     def prepare_entries(self, entries: tuple[str, ...]) -> tuple[str, ...]:
         """Return the entries as they are compared with a text."""
         return _prepare_entries(entries, self.normalise)
 
     def _get_wanted(self, item: Item) -> tuple[str, ...]:
-        return self.prepare_entries(tuple(item.expectations[self.expects]))
+        # A mutant of a rubric may read alternatives here, of which each is one more text.
+        return self.prepare_entries(_flatten(_freeze_entries(item.expectations[self.expects])))
 
     def _find_near_miss(
         self,
@@ -104,38 +137,66 @@ class ComparingAxis(TextAxis):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContainsAll(ComparingAxis):
-    """Every expected entry must occur in the text."""
+    """Every expected entry must occur in the text; of a list of alternatives, one must."""
 
     kind: ClassVar[str] = "contains_all"
     expects: str = "expected_contains"
     match: Match = Match.SUBSTRING
 
+    def item_problems(self, item: Item) -> Iterator[tuple[str, str]]:
+        """Refuse what is no list of texts or of alternatives, and what every answer would meet."""
+        value: Any = item.expectations.get(self.expects)
+        problems = check_alternatives(self.expects, value)
+        return iter(problems or self._find_empty_entries(value))
+
     def judge(self, text: str, item: Item) -> Cell:
         """Say which entry was found where, or which is missing and how nearly."""
-        normal, wanted = normalise(text, self.normalise), self._get_wanted(item)
-        places = self._find_places(normal, wanted)
-        if min(places) >= 0:
-            return Cell.passed(_format_found(wanted, places))
-        missing = [entry for entry, place in zip(wanted, places, strict=True) if place < 0]
-        step = self._find_near_miss(normal, wanted, self._has_all)
+        normal, groups = normalise(text, self.normalise), self._get_groups(item)
+        found = [self._find_one(normal, group) for group in groups]
+        if all(found):
+            return Cell.passed(_format_found([place for place in found if place]))
+        missing = tuple([group for group, place in zip(groups, found, strict=True) if not place])
+        step = self._find_near_miss(
+            normal,
+            _flatten(groups),
+            lambda changed, entries: self._has_all(changed, _regroup(tuple(entries), groups)),
+        )
         if step is None:
             return Cell.missed(self._explain_miss(text, normal, missing))
+        entry = self._choose_nearest(normal, missing[0], step)
         return Cell.missed(
-            describe_near_miss(_describe_difference(normal, missing[0], step), step), step.name
+            describe_near_miss(_describe_difference(normal, entry, step), step), step.name
         )
 
-    def _find_places(self, normal: str, wanted: Sequence[str]) -> tuple[int, ...]:
-        if self.match is Match.SUBSTRING:
-            return tuple(map(normal.find, wanted))
-        return tuple([_find_word(normal, entry) for entry in wanted])
+    def _get_groups(self, item: Item) -> tuple[tuple[str, ...], ...]:
+        """Return the alternatives of each entry, as they are compared."""
+        return _prepare_groups(_freeze_entries(item.expectations[self.expects]), self.normalise)
 
-    def _explain_miss(self, text: str, normal: str, missing: Sequence[str]) -> str:
-        entries, one, got = _quote_entries(tuple(missing)), len(missing) == 1, quote_excerpt(text)
+    def _find_place(self, normal: str, entry: str) -> int:
+        return normal.find(entry) if self.match is Match.SUBSTRING else _find_word(normal, entry)
+
+    def _find_one(self, normal: str, group: tuple[str, ...]) -> tuple[str, int] | None:
+        """Return the first alternative that occurs, with its place."""
+        for entry in group:
+            place = self._find_place(normal, entry)
+            if place >= 0:
+                return entry, place
+        return None
+
+    def _choose_nearest(self, normal: str, group: tuple[str, ...], step: NormalisationStep) -> str:
+        """Return the alternative that the step lets pass."""
+        changed = step.apply(normal)
+        near = (entry for entry in group if self._find_place(changed, step.apply(entry)) >= 0)
+        return next(near, group[0])
+
+    def _explain_miss(self, text: str, normal: str, missing: tuple[tuple[str, ...], ...]) -> str:
+        entries, one, got = _quote_groups(missing), len(missing) == 1, quote_excerpt(text)
         if not normal:
             if one:
                 return sentence("the text is empty; {entries} is expected", entries=entries)
             return sentence("the text is empty; {entries} are expected", entries=entries)
-        if self.match is Match.WORD and all(entry in normal for entry in missing):
+        is_part = all(any(entry in normal for entry in group) for group in missing)
+        if self.match is Match.WORD and is_part:
             what = {"entries": entries, "got": got}
             if one:
                 return sentence("{entries} is only part of a longer word in {got}", **what)
@@ -144,8 +205,8 @@ class ContainsAll(ComparingAxis):
             return sentence("{entries} is missing from {got}", entries=entries, got=got)
         return sentence("{entries} are missing from {got}", entries=entries, got=got)
 
-    def _has_all(self, text: str, wanted: Sequence[str]) -> bool:
-        return min(self._find_places(text, wanted)) >= 0
+    def _has_all(self, text: str, groups: tuple[tuple[str, ...], ...]) -> bool:
+        return all(self._find_one(text, group) for group in groups)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,13 +263,15 @@ def _find_word(text: str, entry: str) -> int:
     return place
 
 
-def _format_found(entries: Sequence[str], places: Sequence[int]) -> str:
-    if len(entries) == 1:
-        entry, place = quote_excerpt(entries[0]), places[0] + 1
-        return sentence("found {entry} at character {place}", entry=entry, place=place)
+def _format_found(found: Sequence[tuple[str, int]]) -> str:
+    if len(found) == 1:
+        entry, place = found[0]
+        return sentence(
+            "found {entry} at character {place}", entry=quote_excerpt(entry), place=place + 1
+        )
     matches = [
         sentence("{entry} at character {place}", entry=quote_excerpt(entry), place=place + 1)
-        for entry, place in zip(entries, places, strict=True)
+        for entry, place in found
     ]
     return sentence("found {places}", places=join_messages(", ", matches))
 
@@ -229,9 +292,20 @@ def _describe_difference(text: str, entry: str, step: NormalisationStep) -> str:
             part=quote_excerpt(part),
             entry=quote_excerpt(entry),
         )
-    return sentence(
-        "{part} differs from {entry}", part=quote_excerpt(part), entry=quote_excerpt(entry)
-    )
+    what = {"part": quote_excerpt(part), "entry": quote_excerpt(entry)}
+    # These differences cannot be seen, so the character is named.
+    if step.name == "strip_invisible" and (found := find_invisible(part) or find_invisible(entry)):
+        character = describe_character(found)
+        return sentence("{part} differs from {entry} by {character}", character=character, **what)
+    if step.name == "fold_lookalikes" and (found := find_lookalike(part) or find_lookalike(entry)):
+        character, latin = describe_character(found), step.apply(found)
+        return sentence(
+            "{part} differs from {entry} by {character}, which looks like {latin}",
+            character=character,
+            latin=quote_excerpt(latin),
+            **what,
+        )
+    return sentence("{part} differs from {entry}", **what)
 
 
 def _find_matching_part(text: str, entry: str, step: NormalisationStep) -> str:

@@ -15,11 +15,12 @@ from typing import Any
 import polars as pl
 from msgspec import Struct
 
+from markscheme.mark.axes import format_expected
 from markscheme.mark.batch.cells import CellTable
 from markscheme.mark.batch.pipeline import MarkedColumns, get_code_column
 from markscheme.mark.definition import compute_score, find_leading_axis, get_expected
 from markscheme.read.answers import get_measured_schema
-from markscheme.vocabulary import MESSAGE_COLUMN, Exam, RowError, Rubric, to_float
+from markscheme.vocabulary import MESSAGE_COLUMN, Axis, Exam, Item, RowError, Rubric, to_float
 
 SCORED, UNSCORED, MISSING, ERROR = "scored", "unscored", "missing", "error"
 _ANSWER_COLUMNS = ("subject", "attempt", "latency_ms", "tokens_in", "tokens_out", "cost")
@@ -127,7 +128,7 @@ class FrameBuilder:
         self._prompts = pl.Series([item.prompt for item in exam.items], dtype=pl.String)
         self._ids = pl.Series([item.id for item in exam.items], dtype=pl.String)
         self._expected = pl.Series(
-            [_list_expected_texts(get_expected(leading, item)) for item in exam.items],
+            [_list_expected_texts(leading, item) for item in exam.items],
             dtype=pl.List(pl.String),
         )
         self._has_messages = messages
@@ -286,8 +287,6 @@ def _compute_statuses(scores: pl.Series) -> pl.Series:
     return pl.Series([SCORED, UNSCORED])[scores.is_null().cast(pl.UInt32)]
 
 
-def _list_expected_texts(expected: Any) -> list[str] | None:
-    if expected is None:
-        return None
-    entries: Iterable[Any] = expected if isinstance(expected, list | tuple) else [expected]
-    return [str(entry) for entry in entries]
+def _list_expected_texts(leading: Axis | None, item: Item) -> list[str] | None:
+    expected = get_expected(leading, item)
+    return None if expected is None else format_expected(expected)

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 
-from markscheme.mark.axes import AXES, ContainsAll, Match
+from markscheme.mark.axes import ALTERNATIVE_BAR, AXES, ContainsAll, Match, list_alternatives
 from markscheme.vocabulary import Axis, Rubric, join_messages, sentence
 
 Steps = tuple[str, ...]
@@ -30,6 +30,8 @@ IDEMPOTENT = frozenset(
         "collapse_whitespace",
         "compatibility_form",
         "ignore_punctuation",
+        "strip_invisible",
+        "fold_lookalikes",
     }
 )
 # The two steps may change places.
@@ -132,14 +134,23 @@ def prove_redundant_schema(rubric: Rubric, schema: Mapping[str, Any]) -> str:
     )
 
 
-def prove_implied_entry(axis: Axis, entry: str, rest: tuple[str, ...]) -> str:
+def prove_implied_entry(axis: Axis, entry: Any, rest: tuple[Any, ...]) -> str:
     """Return the proof that the other entries of an expectation imply this one."""
     if type(axis) is not ContainsAll:
         return ""
-    wanted, others = axis.prepare_entries((entry,))[0], axis.prepare_entries(rest)
-    for other in others:
-        if wanted == other or (axis.match is Match.SUBSTRING and wanted in other):
+    wanted = axis.prepare_entries(list_alternatives(entry))
+    for others in (axis.prepare_entries(list_alternatives(other)) for other in rest):
+        if all(_implies_any(axis, other, wanted) for other in others):
             return sentence(
-                "every text that holds {other!r} holds {wanted!r}", other=other, wanted=wanted
+                "every text that holds {other!r} holds {wanted!r}",
+                other=ALTERNATIVE_BAR.join(others),
+                wanted=ALTERNATIVE_BAR.join(wanted),
             )
     return ""
+
+
+def _implies_any(axis: ContainsAll, other: str, wanted: tuple[str, ...]) -> bool:
+    """Return whether every text that holds `other` holds one of the wanted texts."""
+    if axis.match is Match.WORD:
+        return other in wanted
+    return any(entry in other for entry in wanted)

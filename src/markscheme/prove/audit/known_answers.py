@@ -23,6 +23,7 @@ from markscheme.mark.axes import (
     MaxWords,
     NumberWithin,
     OneOf,
+    list_alternatives,
 )
 from markscheme.read.golden_cases import GoldenCase, GoldenCases
 from markscheme.read.nfc import to_nfc
@@ -76,13 +77,20 @@ def list_right_texts(axis: Axis, item: Item) -> Sequence[str]:
             entries: Sequence[str] = item.expectations[axis.expects]
             return entries
         case ContainsAll():
-            return (" ".join(item.expectations[axis.expects]),)
+            return _join_entries(item.expectations[axis.expects])
         case NumberWithin():
             return (f"{item.expectations[axis.expects]:f}",)
         case MaxWords():
             return (" ".join(["word"] * axis.limit), "")
         case _:
             return ()
+
+
+def _join_entries(entries: Sequence[Any]) -> tuple[str, ...]:
+    """Return texts that hold every entry, and each of its alternatives at least once."""
+    groups = [list_alternatives(entry) for entry in entries]
+    count = max(map(len, groups), default=1)
+    return tuple(" ".join(group[min(n, len(group) - 1)] for group in groups) for n in range(count))
 
 
 def _generate_wrong_texts(axis: Axis, item: Item) -> Iterator[str]:
@@ -93,7 +101,8 @@ def _generate_wrong_texts(axis: Axis, item: Item) -> Iterator[str]:
         yield from map(STEPS["ignore_accents"].apply, list_right_texts(axis, item))
         if isinstance(axis, ContainsAll):
             entries = item.expectations[axis.expects]
-            yield from (" ".join((*entries[:n], *entries[n + 1 :])) for n in range(len(entries)))
+            for n in range(len(entries)):
+                yield _join_entries((*entries[:n], *entries[n + 1 :]))[0]
 
 
 def _is_surely_wrong(axis: Axis, item: Item, text: str) -> bool:
@@ -106,7 +115,10 @@ def _is_surely_wrong(axis: Axis, item: Item, text: str) -> bool:
         return False
     value: Any = item.expectations[axis.expects]
     entries = (value,) if isinstance(axis, Equals) else value
-    lacking = [_is_lacking_entry(axis, entry, text) for entry in entries]
+    lacking = [
+        all(_is_lacking_entry(axis, text_of_entry, text) for text_of_entry in list_alternatives(e))
+        for e in entries
+    ]
     return all(lacking) if isinstance(axis, OneOf) else any(lacking)
 
 

@@ -29,6 +29,7 @@ from markscheme.mark.axes import (
     Sections,
     TokenBudget,
     TraceAxis,
+    format_expected,
 )
 from markscheme.prove.audit.equivalent_mutants import (
     prove_equivalent_steps,
@@ -332,7 +333,7 @@ def _generate_expectation_mutants(rubric: Rubric, items: tuple[Item, ...]) -> It
                         "{item}: {axis} no longer expects {entry!r}",
                         item=item.id,
                         axis=spec.name,
-                        entry=entry,
+                        entry=format_expected([entry])[0],
                     ),
                     rubric=rubric if rest else waived,
                     axes=(spec.name,),

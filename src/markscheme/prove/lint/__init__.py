@@ -2,7 +2,8 @@
 
 `files` is the entry (`lint_sources`) and applies `--fix`; `engine` reads the documents, reports
 what the readers refuse, and runs the checks. There is one module per kind of check:
-`rubric_checks` (codes R…), `exam_checks` (E…) and `decision_checks` (D…). `findings` lists every
+`rubric_checks` and `schema_checks` (codes R…), `exam_checks` and `expectation_checks` (E…),
+`decision_checks` (D…). `findings` lists every
 finding code. The proofs behind the D codes are in `verdict_proof` and `table_proof`. Nothing here
 prints: `tell` shows a `LintReport`.
 """

@@ -25,11 +25,13 @@ from markscheme.prove.lint.findings import (
     parse_field_path,
 )
 from markscheme.prove.lint.rubric_checks import RubricDocument, check_gate_tags, check_rubric
+from markscheme.prove.lint.schema_checks import check_schema_words
 from markscheme.read.documents import (
     COMPARISON_KEYS,
     FieldPath,
     YamlMapping,
     find_duplicate_ids,
+    is_exam_tree,
     parse_exam_tree,
     parse_rubric_tree,
     parse_tree,
@@ -100,7 +102,7 @@ class _Linter:
             except DocumentError as error:
                 self._add_unparsable(source, error.problems)
                 continue
-            if {"exam", "items"} & tree.keys() and "rubric" not in tree:
+            if is_exam_tree(tree):
                 exams.append((source, tree))
             else:
                 self._read_rubric(source, tree)
@@ -173,6 +175,7 @@ class _Linter:
         exams = {exam.name: exam.items for exam in self.exams if exam.name}
         known_exams = [*dict.fromkeys([*self.registry.exams, *exams])]
         self.findings += check_rubric(document, known_exams)
+        self.findings += check_schema_words(document)
         if rubric.verdict_rules is not None:
             self.findings += check_verdict_rules(rubric.verdict_rules, tree, file)
         if rubric.decision_table is not None:

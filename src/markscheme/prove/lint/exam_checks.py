@@ -7,7 +7,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from markscheme.mark import DEFAULT_STEPS, normalise
-from markscheme.mark.axes import ComparingAxis, ContainsAll, Equals, quote_excerpt
+from markscheme.mark.axes import (
+    ComparingAxis,
+    ContainsAll,
+    Equals,
+    list_alternatives,
+    quote_excerpt,
+)
+from markscheme.prove.lint.expectation_checks import (
+    check_expectation_texts,
+    check_table_forms,
+    iterate_expected_texts,
+)
 from markscheme.prove.lint.findings import (
     FindingLocation,
     Fix,
@@ -26,6 +37,8 @@ _MAX_NAMED_ITEMS = 3
 _MAX_TRIED_ITEMS = 20
 # Longer expectations are not searched for shorter ones: they would hold many by chance.
 _MAX_EXPECTATION_LENGTH = 1000
+Form = tuple[str, str, str]
+"""Verb, tense and person."""
 # A tag that is used so often is not a typo itself.
 _MIN_COMMON_USES = 3
 # Shorter words are similar by chance.
@@ -41,6 +54,7 @@ def check_items(
     changing a score.
     """
     comparing = [axis for axis in axes if isinstance(axis, ComparingAxis)]
+    asked = _list_asked_forms(items)
     for axis in comparing:
         readable = [
             item
@@ -56,7 +70,9 @@ def check_items(
                 prompt = quote_excerpt(item.prompt)
                 message = f"the prompt {prompt} holds {expected}: an echo would pass"
                 yield make_finding("E009", locate_item_field(item, axis.expects), message)
-            yield from _check_verb_forms(item, axis)
+            yield from _check_verb_forms(item, axis, asked)
+            yield from check_expectation_texts(item, axis)
+        yield from check_table_forms(readable, axis)
         if isinstance(axis, ContainsAll):
             yield from _check_inside_others(readable, axis)
     yield from _check_duplicates(items)
@@ -64,13 +80,21 @@ def check_items(
 
 
 def _get_expected_texts(item: Item, axis: ComparingAxis) -> tuple[str, ...]:
-    """Return the texts that the axis expects, as they are written in the exam."""
-    value = item.expectations[axis.expects]
-    return (value,) if isinstance(value, str) else tuple(value)
+    """Return the texts that the axis expects, as they are written; of alternatives, the first."""
+    entries = list_alternatives(item.expectations[axis.expects])
+    return tuple(list_alternatives(entry)[0] for entry in entries)
+
+
+def _normalise_groups(item: Item, axis: ComparingAxis) -> tuple[tuple[str, ...], ...]:
+    """Return the alternatives of each entry as they are compared."""
+    return tuple(
+        tuple(normalise(text, axis.normalise) for text in list_alternatives(entry))
+        for entry in list_alternatives(item.expectations[axis.expects])
+    )
 
 
 def _normalise_expected(item: Item, axis: ComparingAxis) -> tuple[str, ...]:
-    return tuple(normalise(text, axis.normalise) for text in _get_expected_texts(item, axis))
+    return tuple(text for group in _normalise_groups(item, axis) for text in group)
 
 
 def _is_passed_by(axis: ComparingAxis, item: Item, text: str) -> bool:
@@ -81,13 +105,11 @@ def _check_normalised(
     item: Item, axis: ComparingAxis, all_axes: Sequence[ComparingAxis]
 ) -> Iterator[LintFinding]:
     """Report expectations that normalisation changes; offer a fix for their ends."""
-    single = isinstance(item.expectations[axis.expects], str)
     readers = [other for other in all_axes if other.expects == axis.expects]
-    for index, text in enumerate(_get_expected_texts(item, axis)):
+    for path, text in iterate_expected_texts(item, axis):
         compared = normalise(text, axis.normalise)
         if compared == text:
             continue
-        path: FieldPath = (axis.expects,) if single else (axis.expects, index)
         message = f"{quote_excerpt(text)} is compared as {quote_excerpt(compared)}"
         trimmed = _trim_expectation(text, [axis, *readers])
         if trimmed is None:
@@ -115,40 +137,68 @@ def _build_rewrite(item: Item, path: FieldPath, text: str) -> Fix | None:
 
 def _check_redundant_entries(item: Item, axis: ContainsAll) -> Iterator[LintFinding]:
     """Report an entry that is part of another entry of the same list."""
-    entries = _normalise_expected(item, axis)
+    entries = _normalise_groups(item, axis)
     for index, entry in enumerate(entries):
         for other_index, other in enumerate(entries):
             repeated = entry == other and other_index < index
-            if repeated or (entry != other and entry in other):
-                part = f"{quote_excerpt(entry)} is part of {quote_excerpt(other)}"
+            implied = all(any(text in held for text in entry) for held in other)
+            if repeated or (entry != other and implied):
+                part = f"{_quote_alternatives(entry)} is part of {_quote_alternatives(other)}"
                 location = locate_item_field(item, axis.expects, index)
                 yield make_finding("E016", location, f"{part}, which is asked for too")
                 break
 
 
-def _check_verb_forms(item: Item, axis: ComparingAxis) -> Iterator[LintFinding]:
-    """Report other forms of the item's verb that would pass, according to the verb table."""
+def _check_verb_forms(
+    item: Item, axis: ComparingAxis, asked: Mapping[Form, str]
+) -> Iterator[LintFinding]:
+    """Report other forms of the item's verb that would pass, according to the verb table.
+
+    `asked` maps verb, tense and person to the id of the item that asks for them.
+    """
     verb, table = item.tags.get("verb", ""), load_verbs()
     if verb not in table.verbs or isinstance(axis, Equals):
         return
     right = set(_normalise_expected(item, axis))
-    for get_form in (table.get_english_form, table.get_spanish_form):
+    for list_forms in (table.list_english_forms, table.list_spanish_forms):
         forms = {
-            get_form(verb, tense, person): (tense, person) for tense in Tense for person in Person
+            (tense, person): list_forms(verb, tense, person) for tense in Tense for person in Person
         }
-        if not right <= {normalise(form, axis.normalise) for form in forms}:
+        known = {normalise(form, axis.normalise) for same in forms.values() for form in same}
+        if not right <= known:
             # The expectation is not a form in this language.
             continue
+        # Persons often share a form, which is named once: by the person that an item asks for.
+        others: dict[str, tuple[Tense, Person]] = {}
+        for key, same in forms.items():
+            if same[0] not in others or (verb, *key) in asked:
+                others[same[0]] = key
         wrong = [
-            f"{quote_excerpt(form)} ({tense}, {person})"
-            for form, (tense, person) in forms.items()
+            f"{quote_excerpt(form)} ({', '.join([*key, *_name_asker(asked, (verb, *key), item)])})"
+            for form, key in others.items()
             if normalise(form, axis.normalise) not in right and _is_passed_by(axis, item, form)
         ]
         if wrong:
             expected = _quote_texts(_get_expected_texts(item, axis))
-            others = _join_first_names(wrong)
-            message = f"{expected} is also part of {others}: a wrong form of `{verb}` would pass"
+            names = _join_first_names(wrong)
+            message = f"{expected} is also part of {names}: a wrong form of `{verb}` would pass"
             yield make_finding("E007", locate_item_field(item, axis.expects), message)
+
+
+def _name_asker(asked: Mapping[Form, str], form: Form, item: Item) -> Iterator[str]:
+    """Yield which other item asks for a form."""
+    name = asked.get(form)
+    if name and name != item.id:
+        yield f"asked by {name}"
+
+
+def _list_asked_forms(items: Sequence[Item]) -> dict[Form, str]:
+    names = ("verb", "tense", "person")
+    return {
+        (item.tags["verb"], item.tags["tense"], item.tags["person"]): item.id
+        for item in items
+        if set(names) <= item.tags.keys()
+    }
 
 
 def _check_inside_others(items: Sequence[Item], axis: ContainsAll) -> Iterator[LintFinding]:
@@ -161,9 +211,10 @@ def _check_inside_others(items: Sequence[Item], axis: ContainsAll) -> Iterator[L
     for item in items:
         own = _normalise_expected(item, axis)
         verb = item.tags.get("verb")
+        near = dict.fromkeys(n for text in _normalise_groups(item, axis)[0] for n in holders[text])
         others = [
             other
-            for other in holders[own[0]][:_MAX_TRIED_ITEMS]
+            for other in [items[number] for number in near][:_MAX_TRIED_ITEMS]
             if set(_normalise_expected(other, axis)) != set(own)
             and not (verb in table.verbs and other.tags.get("verb") == verb)
             and _is_passed_by(axis, item, " ".join(_get_expected_texts(other, axis)))
@@ -180,16 +231,16 @@ def _check_inside_others(items: Sequence[Item], axis: ContainsAll) -> Iterator[L
             yield make_finding("E008", locate_item_field(item, axis.expects), message)
 
 
-def _find_holders(items: Sequence[Item], axis: ContainsAll) -> dict[str, list[Item]]:
-    """Map the first entry of each item to the items that hold it inside a longer entry.
+def _find_holders(items: Sequence[Item], axis: ContainsAll) -> dict[str, list[int]]:
+    """Map the first entry of each item to the numbers of the items that hold it in a longer one.
 
     Substrings are looked up in a set, so the time grows with the text and not with the square of
     the number of items.
     """
-    first_entries = {_normalise_expected(item, axis)[0] for item in items}
+    first_entries = {text for item in items for text in _normalise_groups(item, axis)[0]}
     sizes = sorted({len(entry) for entry in first_entries})
-    holders: dict[str, list[Item]] = defaultdict(list)
-    for item in items:
+    holders: dict[str, list[int]] = defaultdict(list)
+    for number, item in enumerate(items):
         for text in _normalise_expected(item, axis):
             if len(text) <= _MAX_EXPECTATION_LENGTH:
                 parts = {
@@ -199,7 +250,7 @@ def _find_holders(items: Sequence[Item], axis: ContainsAll) -> dict[str, list[It
                     for at in range(len(text) - size + 1)
                 }
                 for part in parts & first_entries:
-                    holders[part].append(item)
+                    holders[part].append(number)
     return holders
 
 
@@ -228,6 +279,10 @@ def _normalise_expectations(item: Item) -> dict[str, object]:
         key: tuple(normalise(str(text), DEFAULT_STEPS) for text in values)
         for key, values in texts.items()
     }
+
+
+def _quote_alternatives(texts: Sequence[str]) -> str:
+    return " or ".join(map(quote_excerpt, texts))
 
 
 def _quote_texts(texts: Sequence[str]) -> str:

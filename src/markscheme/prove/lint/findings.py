@@ -205,6 +205,16 @@ CODES: Mapping[str, LintCode] = {
     ),
     "R018": LintCode("note", "axes without a gate", "add a gate, if anything is to be decided"),
     "R019": LintCode("error", "a gate on tags that no item has", "use tags of the exam's items"),
+    "R020": LintCode(
+        "warning",
+        "a gate that a better run fails",
+        "say `at_least`, if high scores are good; for a band, keep both limits",
+    ),
+    "R021": LintCode(
+        "error",
+        "a word that JSON Schema does not know",
+        "write the keyword as it is listed; a note of your own begins with `x-`",
+    ),
     "E001": LintCode("error", "the file cannot be read as YAML", "mend the syntax on this line"),
     "E002": LintCode("error", "the exam does not keep to the format", "see docs/exams.md"),
     "E003": LintCode(
@@ -265,6 +275,30 @@ CODES: Mapping[str, LintCode] = {
         "add items, widen max_drop, or let evidence be shown",
     ),
     "E016": LintCode("warning", "an entry says nothing beside another", "drop the shorter entry"),
+    "E017": LintCode(
+        "warning",
+        "an expectation that is not what the tags ask for",
+        "compare it with the verb table, and mend the expectation or the tags",
+    ),
+    "E018": LintCode(
+        "warning", "an invisible character in an expectation", "type the expectation anew"
+    ),
+    "E019": LintCode(
+        "warning",
+        "a letter of another alphabet that looks like a Latin one",
+        "type the expectation anew",
+    ),
+    "E020": LintCode(
+        "warning",
+        "alternatives in one text",
+        "write a list in the list for `contains_all`, as in [[travelled, traveled]]; "
+        "use `one_of` for whole texts",
+    ),
+    "E021": LintCode(
+        "warning",
+        "an expectation that ends in punctuation",
+        "leave the mark out, unless answers without it are wrong",
+    ),
     "D001": LintCode(
         "error",
         "the verdict rules or the decision table do not keep to the format",

@@ -1,4 +1,4 @@
-"""Checks R007 to R019: axes, normalisation steps and gates of a rubric that can be read."""
+"""Checks R007 to R020: axes, normalisation steps and gates of a rubric that can be read."""
 
 from __future__ import annotations
 
@@ -204,6 +204,11 @@ def _check_gates(document: RubricDocument, exams: Collection[str]) -> Iterator[L
                 yield make_finding("R007", location, message + suggest_match(name, exams))
         for key, reason in _find_unreachable_limits(gate, rubric):
             yield make_finding("R008", document.locate("gates", index, key), reason)
+        if gate.metric in {"score", "passed"} and gate.at_least is None and _is_below_1(gate):
+            location = document.locate("gates", index, "at_most")
+            limit = format_plain(Decimal(gate.at_most or 0))
+            message = f"a run above {limit} fails, and one that gets nothing right passes"
+            yield make_finding("R020", location, message)
         if reason := _explain_weak_target(gate):
             yield make_finding("R009", document.locate("gates", index, "target"), reason)
     for (i, first), (j, second) in combinations(enumerate(rubric.gates), 2):
@@ -213,6 +218,11 @@ def _check_gates(document: RubricDocument, exams: Collection[str]) -> Iterator[L
         elif _is_stricter_gate(second, first):
             message = f"`{first.name}` is met whenever `{second.name}` is"
             yield make_finding("R017", document.locate("gates", i), message)
+
+
+def _is_below_1(gate: Gate) -> bool:
+    """Return whether there are runs above the upper limit of a gate."""
+    return gate.at_most is not None and gate.at_most < 1
 
 
 def _find_unreachable_limits(gate: Gate, rubric: Rubric) -> Iterator[tuple[str, str]]:

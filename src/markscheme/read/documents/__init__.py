@@ -35,6 +35,7 @@ from markscheme.read.documents.models import (
     Scalar,
     Share,
     Text,
+    is_exam_tree,
     is_rated,
 )
 from markscheme.read.documents.rubric import parse_rubric, parse_rubric_tree, read_rubric
@@ -99,6 +100,7 @@ __all__ = [
     "dump_exam",
     "find_duplicate_ids",
     "find_line",
+    "is_exam_tree",
     "is_rated",
     "iterate_item_entries",
     "iterate_mappings",

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from markscheme.read.documents.fingerprint import compute_exam_fingerprint, to_canonical_json
-from markscheme.read.documents.models import ExamModel
+from markscheme.read.documents.models import ExamModel, is_rubric_tree
 from markscheme.read.documents.sources import locate_document
 from markscheme.read.documents.validation import (
     ProblemCollector,
@@ -155,6 +155,9 @@ def parse_exam_tree(
     tree: YamlMapping, file: str, expectations: Collection[str], check: ItemCheck
 ) -> tuple[str, list[Item], list[Problem]]:
     """Return the exam's name, the items that can be read, and every problem of the document."""
+    if is_rubric_tree(tree):
+        message = "this is a rubric, not an exam; give it with -r (--rubric), and an exam with -e"
+        return "", [], [Problem(file=file, line=1, field="", message=message)]
     collector = ProblemCollector(tree, file)
     model = collector.validate_node(ExamModel, tree)
     items = []

@@ -81,7 +81,9 @@ def build_exam_schema(expectations: Collection[str]) -> Schema:
     schema = {"$defs": builder.definitions, **builder.build_model_schema(ExamModel)}
     item = builder.definitions["ItemModel"]
     text = {"type": "string"}
-    value = {"anyOf": [text, {"type": "number"}, {"type": "array", "items": text, "minItems": 1}]}
+    alternatives = {"type": "array", "items": text, "minItems": 1}
+    entries = {"type": "array", "items": {"anyOf": [text, alternatives]}, "minItems": 1}
+    value = {"anyOf": [text, {"type": "number"}, entries]}
     item["properties"] |= dict.fromkeys(expectations, value)
     item["additionalProperties"] = value
     return _add_schema_header(schema, "markscheme exam")

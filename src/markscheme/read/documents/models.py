@@ -70,6 +70,16 @@ class RubricModel(Model):
     agreement: Any = None
 
 
+def is_exam_tree(tree: Mapping[str, Any]) -> bool:
+    """Return whether a document is an exam, by the keys that only an exam has."""
+    return bool({"exam", "items"} & tree.keys()) and "rubric" not in tree
+
+
+def is_rubric_tree(tree: Mapping[str, Any]) -> bool:
+    """Return whether a document is a rubric, by the keys that only a rubric has."""
+    return bool({"rubric", "axes"} & tree.keys()) and not {"exam", "items"} & tree.keys()
+
+
 class ItemModel(Model):
     """One item; keys beside these three are what axes expect of it."""
 
@@ -84,6 +94,7 @@ class ExamModel(Model):
     """An exam: a name and its items."""
 
     exam: Name
+    version: Annotated[int, Constraints(at_least=1)] = 1
     title: Text = ""
     items: Annotated[list[ItemModel], Constraints(shortest=1)]
 

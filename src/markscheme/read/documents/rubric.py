@@ -26,6 +26,7 @@ from markscheme.read.documents.models import (
     ScaleModel,
     build_axis_model,
     get_parameter_types,
+    is_exam_tree,
     is_rated,
 )
 from markscheme.read.documents.sources import locate_document
@@ -52,6 +53,7 @@ from markscheme.vocabulary import (
     DocumentError,
     FrozenDict,
     NoteAxis,
+    Problem,
     Rubric,
     ScaleAxis,
     VerdictRules,
@@ -59,7 +61,7 @@ from markscheme.vocabulary import (
     format_value,
 )
 
-_EXAMPLE_WEIGHTS = "0.60 + 0.25 + 0.10 + 0.05 in the built-in rubric"
+_MAX_SHOWN_WEIGHTS = 12
 _ITEM_KEYS = {"id", "prompt", "tags"}
 
 
@@ -90,6 +92,9 @@ def parse_rubric_tree(
     Raises:
         DocumentError: something is wrong; the error holds every problem.
     """
+    if is_exam_tree(tree):
+        message = "this is an exam, not a rubric; give it with -e (--exam), and a rubric with -r"
+        raise DocumentError([Problem(file=file, line=1, field="", message=message)])
     collector = ProblemCollector(tree, file)
     head = cast("RubricModel | None", collector.validate_node(RubricModel, tree))
     inherited = {
@@ -386,10 +391,17 @@ def _check_weight_sum(tree: YamlMapping, collector: ProblemCollector) -> None:
             blamed = (index, weight)
     if total != 1:
         index, weight = blamed
-        shown_weight = format_value(weight).removeprefix("the number ")
-        shown_sum = _format_weight_sum(total)
-        message = f"{shown_weight} makes the weights sum to {shown_sum}; they must sum to exactly 1"
-        collector.add_problem(("axes", index, "weight"), f"{message} ({_EXAMPLE_WEIGHTS})")
+        shown = [_format_weight(weight) for _, weight in weights[:_MAX_SHOWN_WEIGHTS]]
+        shown += ["…"] * (len(weights) > len(shown))
+        message = (
+            f"{_format_weight(weight)} makes the weights sum to {_format_weight_sum(total)}"
+            f" ({' + '.join(shown)}); they must sum to exactly 1"
+        )
+        collector.add_problem(("axes", index, "weight"), message)
+
+
+def _format_weight(weight: Any) -> str:
+    return format_value(weight).removeprefix("the number ")
 
 
 def _format_weight_sum(total: Fraction) -> str:

@@ -34,7 +34,7 @@ from typing import (
 )
 
 from markscheme.read.documents.yaml import FieldPath, YamlMapping, find_line
-from markscheme.vocabulary import Problem, UsageError, format_value
+from markscheme.vocabulary import Problem, UsageError, describe_character, format_value
 
 
 class Constraints(NamedTuple):
@@ -206,7 +206,7 @@ def _describe_violations(violations: list[Violation], path: FieldPath, model: ty
         case "above":
             return f"{_format_digits(value)} is above {limit}; at most {limit}"
         case "pattern":
-            return f"{format_value(value)} is no name; {_NAME_RULE}"
+            return f"{format_value(value)} is no name; {_NAME_RULE}{_name_stray_character(value)}"
         case "too_long":
             return f"is too long; at most {limit} characters"
         case _:
@@ -217,6 +217,12 @@ def _describe_violations(violations: list[Violation], path: FieldPath, model: ty
 
 def _format_digits(number: Any) -> str:
     return format_value(number).split()[-1]
+
+
+def _name_stray_character(value: Any) -> str:
+    """Return which character is not ASCII, because it may look as if it were or be invisible."""
+    stray = next((character for character in str(value) if not character.isascii()), "")
+    return f"; this has {describe_character(stray)}" if stray else ""
 
 
 _NAME_RULE = "ASCII letters, digits, `.`, `-` and `_`, the first a letter or digit"

@@ -8,6 +8,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from markscheme.mark.axes import format_expected
 from markscheme.tell import charts
 from markscheme.tell.charts import ChartRange, DotPair, Gap, draw_gaps, draw_paired_dots
 from markscheme.tell.compare.tables import (
@@ -27,7 +28,7 @@ from markscheme.tell.compare.words import (
     format_margin,
     format_pair_lines,
 )
-from markscheme.tell.html import format_cell_value, list_expected_texts, truncate_text
+from markscheme.tell.html import format_cell_value, truncate_text
 from markscheme.tell.language import translate, translate_plural, translate_stored
 from markscheme.tell.words import format_cell_reason
 from markscheme.vocabulary import Item, Rubric, format_decimal, format_signed, to_float
@@ -264,7 +265,7 @@ class MovedItemsView:
             ),
             "prompt": truncate_text(item.prompt, self._limit),
             "expected": [
-                (key, truncate_text(", ".join(list_expected_texts(value)), self._limit))
+                (key, truncate_text(", ".join(format_expected(value)), self._limit))
                 for key, value in item.expectations.items()
             ],
             "tags": ", ".join(f"{tag}={value}" for tag, value in item.tags.items()),

@@ -4,13 +4,12 @@
 `figures` its charts and `item_rows` its list of items. Nothing here decides anything about a run.
 """
 
-from markscheme.tell.html.item_rows import format_cell_value, list_expected_texts, truncate_text
+from markscheme.tell.html.item_rows import format_cell_value, truncate_text
 from markscheme.tell.html.report import render_run_html
 from markscheme.tell.html.templates import mark_up_code, render_page
 
 __all__ = [
     "format_cell_value",
-    "list_expected_texts",
     "mark_up_code",
     "render_page",
     "render_run_html",

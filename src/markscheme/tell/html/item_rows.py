@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
+from markscheme.mark.axes import format_expected
 from markscheme.tell.language import translate, translate_stored
 from markscheme.tell.words import format_row_number
 from markscheme.vocabulary import ItemStatus, format_decimal, to_float
@@ -206,7 +207,7 @@ class _ItemRecordBuilder:
             "l": display.lost,
             "t": [places.get(item.tags.get(tag, ""), -1) for tag, places in self._places.items()],
             "p": item.prompt,
-            "e": [[key, list_expected_texts(value)] for key, value in item.expectations.items()],
+            "e": [[key, format_expected(value)] for key, value in item.expectations.items()],
             "a": [self._build_answer(row) for row in found.answers],
         }
         if found.more:
@@ -258,11 +259,6 @@ def truncate_text(text: Any, limit: int) -> str:
         return whole
     more = translate("({n} more characters)", n=f"{len(whole) - limit:,}")
     return f"{whole[:limit]}… {more}"
-
-
-def list_expected_texts(expected: Any) -> list[str]:
-    """Return what an item expects as a list of texts."""
-    return list(map(str, expected if isinstance(expected, list | tuple) else [expected]))
 
 
 def _to_json_number(value: Any) -> Any:
