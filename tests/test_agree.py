@@ -195,8 +195,8 @@ def test_what_is_no_score_is_refused_with_every_line(tmp_path: Path) -> None:
     done = here("agree", "--ratings", write(tmp_path / "r.csv", rows))
     assert done.code == 3
     assert "r.csv:3: score: `nan` is no score" in done.err
-    assert "r.csv:4: score: `good` stands among the numbers of `tone`" in done.err
-    assert "r.csv:7: score: `1/2` stands among the numbers of `tone`" in done.err
+    assert "r.csv:4: score: `good` is a word, and the scores of `tone` are numbers" in done.err
+    assert "r.csv:7: score: `1/2` is a word, and the scores of `tone` are numbers" in done.err
     assert "r.csv:5" not in done.err
     assert "r.csv:6" in done.err
 
@@ -292,6 +292,31 @@ def test_wide_tables_and_json_lines_are_read_too(tmp_path: Path) -> None:
     found = records(rows_of({"ana": (1, 2.5, 3), "ben": (1, 2.5, 2)}))
     lines.write_text("\n".join(map(json.dumps, found)), encoding="utf-8")
     assert agreed("--ratings", lines)["tone"]["percent"] == pytest.approx(2 / 3)
+
+
+def test_workbooks_with_any_axes_are_read(tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in (
+        ("item", "variant", "rater", "tone", "cited"),
+        ("q1", "v", "ana", 3.5, "yes"),
+        ("q1", "v", "ben", 3, "yes"),
+    ):
+        book.active.append(row)
+    book.save(tmp_path / "r.xlsx")
+    axes = agreed("--ratings", tmp_path / "r.xlsx")
+    assert {name: axis["level"] for name, axis in axes.items()} == {
+        "cited": "nominal",
+        "tone": "interval",
+    }
+    assert axes["tone"]["pairs"][0]["rmse"] == 0.5
+
+
+def test_words_have_no_order_to_ask_for(tmp_path: Path) -> None:
+    file = write(tmp_path / "r.csv", rows_of({"ana": ("yes",), "ben": ("no",)}))
+    done = here("agree", "--ratings", file, "--level", "ordinal")
+    assert done.code == 3
+    assert "r.csv:2: score: `yes` is a word, and the scores of `tone` are numbers" in done.err
 
 
 def test_what_cannot_be_computed_is_null_and_says_why(tmp_path: Path) -> None:

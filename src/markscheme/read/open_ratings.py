@@ -251,9 +251,8 @@ def _choose_level(name: str, asked: ScaleLevel | None, scores: Collection[_RowSc
     if asked is not ScaleLevel.NOMINAL and words and (numbers or asked is not None):
         hint = "an empty cell where there is no score, or --level nominal"
         for found in words:
-            message = (
-                f"{format_value(found.score)} stands among the numbers of {format_value(name)}"
-            )
+            message = f"{format_value(found.score)} is a word, and the scores of"
+            message += f" {format_value(name)} are numbers"
             found.add_problem(f"{message}; allowed: numbers, {hint}")
     _check_spellings(words)
     if asked is not None:
