@@ -8,7 +8,7 @@ COMPILE := $(BIN)/python -m piptools compile --quiet --strip-extras --no-header 
   --no-emit-index-url --no-emit-find-links --no-emit-trusted-host
 
 .DEFAULT_GOAL := help
-.PHONY: help demo model test check lint types imports documents audit fuzz fuzz-logs chromium pytest fix schemas catalogues exams pins bench peers live clean
+.PHONY: help demo model test check lint types imports documents audit fuzz fuzz-logs hostile chromium pytest fix schemas catalogues exams pins bench peers live clean
 
 help: ## what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -65,6 +65,9 @@ fuzz: $(VENV)/.run ## lint ten thousand mutated documents
 
 fuzz-logs: $(VENV)/.run ## read ten thousand mutated session logs
 	$(BIN)/python scripts/fuzz_logs.py
+
+hostile: $(VENV)/.dev ## try 17,000 hostile inputs on every command (over half an hour)
+	$(BIN)/python scripts/try_hostile_inputs.py
 
 # The page of a report is tested in a real browser, which is a package of the system.
 chromium:

@@ -69,12 +69,12 @@ class Ending:
             return "traceback"
         if self.code == BUG:
             return "exit 70"
-        if self.code == FAILED and self.words[0] not in _JUDGING_COMMANDS:
+        if self.code == FAILED and _JUDGING_COMMANDS.isdisjoint(self.words):
             return "exit 1 without a verdict"
         return "too slow" if self.seconds > MAX_SECONDS else None
 
 
-_JUDGING_COMMANDS = ("lint", "gate", "verify", "compare", "audit")
+_JUDGING_COMMANDS = frozenset({"lint", "gate", "verify", "compare", "audit", "demo"})
 
 
 def run_in_process(words: list[str]) -> Ending:
@@ -380,13 +380,28 @@ def list_limits(folder: Path, rng: random.Random) -> Iterator[list[str]]:
         yield ["limit", option, str(limit), *base, *words]
 
 
-def run_limited(words: list[str]) -> Ending:
-    """Run a command in a shell with one limit; the first words name it."""
-    _, option, limit, *command = words
-    line = shlex.join([sys.executable, "-m", "markscheme", *command])
+def list_outputs(folder: Path, rng: random.Random) -> Iterator[list[str]]:
+    """Print to a full disk and to readers that leave."""
+    del folder
+    while True:
+        words = rng.choice(
+            (["demo", "--flawed"], ["lint", "capstone"], ["audit", "tutor-capstone"])
+        )
+        words = [*words, *rng.choice(((), ("--format", "json")))]
+        yield ["print", rng.choice(("> /dev/full", "| head -c 1", ">&-")), *words]
+
+
+def run_in_shell(words: list[str]) -> Ending:
+    """Run a command with a limit, or with its output led somewhere; the first words say which."""
+    if words[0] == "limit":
+        _, option, limit, *command = words
+        line = f"ulimit {option} {limit}; exec {_build_command(command)} > /dev/null"
+    else:
+        _, where, *command = words
+        line = f"set -o pipefail; {_build_command(command)} {where}"
     begun = time.monotonic()
     done = subprocess.run(  # noqa: S603 - our own command
-        ["bash", "-c", f"ulimit {option} {limit}; exec {line}"],  # noqa: S607
+        ["bash", "-c", line],  # noqa: S607
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         check=False,
@@ -394,6 +409,10 @@ def run_limited(words: list[str]) -> Ending:
     seconds = time.monotonic() - begun
     output = done.stderr.decode(errors="replace")
     return Ending(words=words, code=done.returncode, output=output, seconds=seconds)
+
+
+def _build_command(words: list[str]) -> str:
+    return shlex.join([sys.executable, "-m", "markscheme", *words])
 
 
 KINDS: dict[str, tuple[int, Callable[[Path, random.Random], Iterator[list[str]]]]] = {
@@ -406,6 +425,7 @@ KINDS: dict[str, tuple[int, Callable[[Path, random.Random], Iterator[list[str]]]
     "special-files": (60, list_special_files),
     "bombs": (7, list_bombs),
     "limits": (100, list_limits),
+    "outputs": (30, list_outputs),
 }
 
 
@@ -416,7 +436,8 @@ def try_kind(kind: str, count: int, seed: int) -> int:
     faults, slowest = 0, 0.0
     with tempfile.TemporaryDirectory() as name:
         for at, words in zip(range(count), cases(Path(name), random.Random(seed)), strict=False):  # noqa: S311
-            ending = run_limited(words) if words[0] == "limit" else run_in_process(words)
+            in_shell = words[0] in {"limit", "print"}
+            ending = run_in_shell(words) if in_shell else run_in_process(words)
             codes[ending.code] += 1
             slowest = max(slowest, ending.seconds)
             if ending.fault is not None:
