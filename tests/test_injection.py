@@ -122,7 +122,7 @@ def hostile(tmp_path: Path) -> Project:
     """A project with a hostile value in each text that may hold one."""
     project = Project(tmp_path)
     project.stored(*[FULL] * 3, WRONG, subject="one")
-    project.run("baseline", "set", "latest", "--note", HOSTILE)
+    project.run("baseline", "set", "--force", "latest", "--note", HOSTILE)
     spoil_store(project, HOSTILE)
     quoted = json.dumps(HOSTILE)
     project.write("keys.yaml", f"rubric: words\nversion: 1\n{quoted}: 1\naxes: []\n")
