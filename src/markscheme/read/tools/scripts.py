@@ -206,6 +206,7 @@ class _ScriptJudge:
             self._judge_python_module(rest)
             return True
         code = find_code(interpreter, rest, simple)
+        self.found.changes += [target for target in code.writes if is_real_file(target)]
         if not code.texts and judge_program(name, rest) is Effect.CHANGE:
             return False
         if self._judge_known_file(code, rest):
