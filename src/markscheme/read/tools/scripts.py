@@ -35,6 +35,7 @@ from markscheme.read.tools.special_programs import (
     judge_command,
     judge_python_module,
 )
+from markscheme.read.tools.started_commands import find_variable_commands
 from markscheme.read.tools.wrappers import get_program_name, unwrap_command
 
 _TOO_DEEP = "a command that is nested too deeply to be read"
@@ -111,7 +112,7 @@ class _ScriptJudge:
         unwrapped = unwrap_command(simple.words)
         if unwrapped.too_many:
             self.found.doubts.append(_TOO_DEEP)
-        for script in unwrapped.scripts:
+        for script in (*find_variable_commands(simple.words), *unwrapped.scripts):
             self.judge(script, simple.depth + 1)
         if unwrapped.words:
             self._judge_words(unwrapped.words, simple)

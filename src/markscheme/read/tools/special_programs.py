@@ -24,6 +24,7 @@ from markscheme.read.tools.programs import (
     judge_program,
 )
 from markscheme.read.tools.shell import SimpleCommand
+from markscheme.read.tools.started_commands import find_git_commands, find_option_commands
 
 _MAX_WORDS = 400
 _HARMLESS_METHODS = split_words("GET HEAD OPTIONS TRACE PROPFIND")
@@ -55,7 +56,7 @@ def judge_command(name: str, words: Sequence[str], simple: SimpleCommand) -> Fin
     special = judge_special_program(name, words, simple)
     if special is not None:
         return special
-    found = Findings()
+    found = Findings(scripts=find_option_commands(name, words))
     effect = judge_program(name, words)
     if effect is Effect.CHANGE:
         found.changes.append(_show(name, words))
@@ -289,10 +290,13 @@ def _judge_git(words: list[str], simple: SimpleCommand) -> Findings:
     while at < len(words) and words[at].startswith("-"):
         at += 2 if words[at] in _GIT_VALUES else 1
     verb, rest = "".join(words[at : at + 1]), words[at + 1 :]
-    # An alias that is given on the command line is a command of the shell.
-    alias = next((word for word in words[:at] if re.match(r"alias\.[\w-]+=!", word)), None)
-    if alias is not None:
-        return Findings(scripts=[alias.partition("=!")[2]])
+    scripts = find_git_commands(words[:at], verb, rest)
+    if scripts:
+        return merge_findings([Findings(scripts=scripts), _judge_git_verb(words, verb, rest)])
+    return _judge_git_verb(words, verb, rest)
+
+
+def _judge_git_verb(words: list[str], verb: str, rest: list[str]) -> Findings:
     if is_dry_run(rest):
         return Findings()
     if verb in _GIT_SPECIAL:

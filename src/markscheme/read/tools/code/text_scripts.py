@@ -64,9 +64,7 @@ def _restore(code: str, texts: list[str]) -> str | None:
     return None if match is None else texts[int(match[1])]
 
 
-def _add_script(
-    code: str, texts: list[str], found: Findings, how: str, source: str = ""
-) -> None:
+def _add_script(code: str, texts: list[str], found: Findings, how: str, source: str = "") -> None:
     """Add the command that awk starts; `source` is the pipe that it reads from."""
     script = _restore(code, texts)
     if script is not None:
