@@ -30,7 +30,8 @@ _READING_WORDS = split_words(
     "docs select peek scan tail head cat semsearch websearch codesearch memories transfer delegate"
 )
 _WRITING_WORDS = split_words(
-    "run exec execute do eval evaluate write set replace update delete create remove edit patch post put insert add apply start stop kill restart send "
+    "run exec execute do eval evaluate write set replace update delete create remove edit "
+    "patch post put insert add apply start stop kill restart send "
     "save move rename copy merge push commit deploy install type click press fill upload drop"
 )
 # What a tool may run, unless its first word says that it only reads it.
