@@ -247,7 +247,7 @@ def find_code(
         return found
     asks_only = _CLIENT_ASKS_ONLY if interpreter.language == SQL else _ASKS_ONLY
     if interpreter.reads_stdin and not set(words) & asks_only:
-        _read_standard_input(simple, found)
+        _read_standard_input(simple, words, found)
     return found
 
 
@@ -334,13 +334,17 @@ def _take_code(
     return len(words) if stops else (1 if attached is not None else 2)
 
 
-def _read_standard_input(simple: SimpleCommand, found: EmbeddedCode) -> None:
+def _read_standard_input(simple: SimpleCommand, words: Sequence[str], found: EmbeddedCode) -> None:
     if simple.heredocs:
         found.texts += simple.heredocs
+    elif simple.reads and found.language == SHELL:
+        found.doubts.append(f"a script that the log does not show: `{simple.reads[0]}`")
     elif simple.reads:
         found.files += simple.reads
     elif simple.piped:
         _read_pipe(simple.source, found)
+    elif found.language == SHELL and "-s" in words:
+        found.doubts.append("a script that the log does not show")
 
 
 def _read_pipe(source: SimpleCommand | None, found: EmbeddedCode) -> None:
