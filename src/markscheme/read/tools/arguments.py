@@ -132,7 +132,18 @@ def _parse_command(value: Any, key: str) -> str | None:
         if key != _LIST_OF_COMMANDS_KEY or joined in value:
             return clean_text(joined)
         return clean_text(_join_commands(value, joined))
+    if isinstance(value, list) and key == _LIST_OF_COMMANDS_KEY:
+        lines = filter(None, map(_parse_listed_command, value))
+        return "\n".join(lines) or None
     return None
+
+
+def _parse_listed_command(value: Any) -> str | None:
+    """Return one command of a list: a text, its words, or a mapping that holds it."""
+    if not isinstance(value, dict):
+        return _parse_command(value, "")
+    keys = (key for key in _SHELL_KEYS if key in value)
+    return next(filter(None, (_parse_command(value[key], "") for key in keys)), None)
 
 
 def _join_commands(commands: list[str], joined: str) -> str:

@@ -99,7 +99,8 @@ def _judge_unknown_tool(call: Call) -> Findings:
     if is_harmless_tool(call.name):
         return _NOTHING
     if call.command is not None:
-        return Findings(changes=judge_script(call.command).changes)
+        changes = judge_script(call.command).changes
+        return Findings(changes=changes or judge_script(call.command, language="python").changes)
     query = call.arguments.get("query", "")
     if _SQL.match(query) is not None:
         return Findings(changes=judge_script(query, language="sql").changes)

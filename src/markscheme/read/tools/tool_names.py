@@ -113,9 +113,7 @@ def squeeze_name(name: str) -> str:
 
 # Tools of servers whose last part is too common to say what they do.
 _NO_SERVER_TOOLS = frozenset(
-    split_words(
-        "create replace insert command patch cmd delete append run editor memory monitor computer"
-    )
+    split_words("create replace insert command patch cmd delete append run editor monitor")
 )
 # Names that mean the same with any prefix, as readers of logs compare them.
 SHELL_TOOLS = frozenset(
