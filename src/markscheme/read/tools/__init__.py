@@ -32,6 +32,7 @@ from markscheme.read.tools.mutations import (
     find_changes,
     find_mutation,
     find_unknown_programs,
+    find_unknown_tools,
     find_unreadable_code,
 )
 from markscheme.read.tools.scripts import judge_script
@@ -57,6 +58,7 @@ __all__ = [
     "find_family_problems",
     "find_mutation",
     "find_unknown_programs",
+    "find_unknown_tools",
     "find_unreadable_code",
     "is_in_family",
     "iter_calls",

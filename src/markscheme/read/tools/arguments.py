@@ -10,6 +10,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from markscheme.read.json_fields import clean_text, split_words
+from markscheme.read.tools.harmless_tools import is_harmless_tool
 from markscheme.read.tools.tool_names import ToolKind, get_tool_kind, may_lack_command
 from markscheme.vocabulary import FrozenDict
 
@@ -22,7 +23,7 @@ COMMAND_KEYS = split_words("command cmd")
 EDITOR_ACTION_KEY = "command"
 _SHELL_KEYS = (
     *("command", "cmd", "CommandLine", "commandLine", "command_line", "shell_command", "script"),
-    *("commands", "input", "text", "bash", "code", "cmdline"),
+    *("commands", "argv", "input", "text", "bash", "code", "cmdline"),
 )
 _CODE_KEYS = {
     ToolKind.SHELL: _SHELL_KEYS,
@@ -30,11 +31,17 @@ _CODE_KEYS = {
     ToolKind.TERMINAL_INPUT: ("chars", "input", "text", "keys", "data", "command"),
     ToolKind.SQL: ("sql", "query", "statement", "sql_query", "queries", "command"),
     ToolKind.QUERY: ("sql", "query", "statement"),
-    ToolKind.PYTHON: ("code", "script", "python_code", "source", "python", "input", "command"),
+    ToolKind.PYTHON: (
+        *("code", "script", "python_code", "source", "python", "input", "command"),
+        *("query", "__arg1"),
+    ),
     ToolKind.NOTEBOOK: ("code", "cell", "source", "script", "input", "command"),
-    ToolKind.JAVASCRIPT: ("code", "script", "source", "input", "command"),
+    ToolKind.JAVASCRIPT: ("code", "script", "source", "input", "command", "function"),
     ToolKind.OTHER: ("script", "code", "command", "input"),
 }
+# Where a tool that is not known may have a command.
+_UNKNOWN_TOOL_KEYS = ("script", "commands", "argv", "bash", "cmdline", "code")
+_LIST_OF_COMMANDS_KEY = "commands"
 _PATCH_KEYS = split_words("input patch patchText")
 SHELL_PROGRAMS = split_words("bash sh zsh dash ksh fish")
 _MAX_TEXT_LENGTH = 200
@@ -66,7 +73,7 @@ def extract_call_details(name: str, arguments: Any) -> CallDetails:
         texts = dict(islice(_find_short_texts(arguments), _MAX_TEXTS))
         return CallDetails(
             tuple(_find_paths(arguments)),
-            _find_command(arguments, kind),
+            _find_command(arguments, kind, name),
             FrozenDict(texts) if texts else _NO_ARGUMENTS,
         )
     if isinstance(arguments, str):
@@ -77,14 +84,15 @@ def extract_call_details(name: str, arguments: Any) -> CallDetails:
     return arguments if isinstance(arguments, CallDetails) else _NO_DETAILS
 
 
-def _find_command(arguments: dict[str, Any], kind: ToolKind | None) -> str | None:
+def _find_command(arguments: dict[str, Any], kind: ToolKind | None, name: str) -> str | None:
     """Return the command of a shell tool, or the code or SQL of another tool that runs it."""
     for key in _CODE_KEYS.get(kind, ()) if kind is not None else ():
-        command = _parse_command(arguments[key]) if key in arguments else None
+        command = _parse_command(arguments[key], key) if key in arguments else None
         if command is not None or arguments.get(key) == "":
             return command or ""
-    for key in COMMAND_KEYS:
-        command = _parse_command(arguments[key]) if key in arguments else None
+    unknown = kind is None and name and not is_harmless_tool(name)
+    for key in (*COMMAND_KEYS, *_UNKNOWN_TOOL_KEYS) if unknown else COMMAND_KEYS:
+        command = _parse_command(arguments[key], key) if key in arguments else None
         if command is not None:
             return command
     return None
@@ -116,12 +124,34 @@ def find_patched_files(text: str) -> tuple[str, ...]:
     return tuple(clean_text((a or b).strip()) for a, b in _PATCHED_FILE.findall(text))
 
 
-def _parse_command(value: Any) -> str | None:
+def _parse_command(value: Any, key: str) -> str | None:
     if isinstance(value, str) and value:
         return clean_text(value)
     if isinstance(value, list) and value and all(isinstance(word, str) for word in value):
-        return clean_text(_join_command_words(value))
+        joined = _join_command_words(value)
+        if key != _LIST_OF_COMMANDS_KEY or joined in value:
+            return clean_text(joined)
+        return clean_text(_join_commands(value, joined))
+    if isinstance(value, list) and key == _LIST_OF_COMMANDS_KEY:
+        lines = filter(None, map(_parse_listed_command, value))
+        return "\n".join(lines) or None
     return None
+
+
+def _parse_listed_command(value: Any) -> str | None:
+    """Return one command of a list: a text, its words, or a mapping that holds it."""
+    if not isinstance(value, dict):
+        return _parse_command(value, "")
+    keys = (key for key in _SHELL_KEYS if key in value)
+    return next(filter(None, (_parse_command(value[key], "") for key in keys)), None)
+
+
+def _join_commands(commands: list[str], joined: str) -> str:
+    """Return a list of commands, one in a line; it may also be the words of one command."""
+    lines = "\n".join(commands)
+    if len(commands) == 1 or any(character.isspace() for character in commands[0]):
+        return lines
+    return joined if commands[1].startswith("-") else f"{joined}\n{lines}"
 
 
 def _join_command_words(words: list[str]) -> str:

@@ -28,6 +28,8 @@ class Interpreter(Struct, frozen=True, kw_only=True):
     - `code`: a pattern of options whose value is code; their text may be attached to them;
     - `files`: a pattern of options whose value is a file of code;
     - `valued`: options with another value;
+    - `outputs`: a pattern of options whose value is a file that is written;
+    - `flags`: letters of options without a value that may share a word, as in `psql -Atc SQL`;
     - `position`: the index of the word that is code, for programs such as `sqlite3 FILE SQL`;
     - `subcommand`: the words that must follow the program;
     - `runs_file`: the first word that is no option is a file of code;
@@ -40,6 +42,8 @@ class Interpreter(Struct, frozen=True, kw_only=True):
     files: str = r"(?!)"
     valued: str = ""
     position: int | None = None
+    outputs: str = r"(?!)"
+    flags: str = ""
     subcommand: str = ""
     runs_file: bool = True
     reads_stdin: bool = True
@@ -48,13 +52,15 @@ class Interpreter(Struct, frozen=True, kw_only=True):
 class EmbeddedCode(Struct):
     """The code that a command carries.
 
-    `texts` are sources in the `language`; `files` are files of code; `doubts` say why code cannot
-    be read; `downloads` says that the code comes from the network.
+    `texts` are sources in the `language`; `files` are files of code; `writes` are files that
+    options name for the output; `doubts` say why code cannot be read; `downloads` says that the
+    code comes from the network.
     """
 
     language: str
     texts: list[str] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
+    writes: list[str] = field(default_factory=list)
     doubts: list[str] = field(default_factory=list)
     downloads: bool = False
 
@@ -64,7 +70,10 @@ class EmbeddedCode(Struct):
         return not (self.texts or self.files or self.doubts or self.downloads)
 
 
-_PSQL_VALUES = "-h -p -U -d -v -P -F -R -T -L -o --host --port --username --dbname --set --variable"
+_PSQL_VALUES = (
+    "-h -p -U -d -v -P -F -R -T --host --port --username --dbname --set --variable --pset"
+    " --field-separator --record-separator --table-attr"
+)
 _INTERPRETERS = (
     Interpreter(
         programs="bash sh zsh dash ksh fish ash mksh rbash csh tcsh elvish nu xonsh",
@@ -124,6 +133,8 @@ _INTERPRETERS = (
         code=r"-c|--command",
         files=r"-f|--file",
         valued=_PSQL_VALUES,
+        outputs=r"-o|--output|-L|--log-file",
+        flags="aAbeEHlnqsStVwWxXz01",
         runs_file=False,
     ),
     Interpreter(
@@ -207,6 +218,8 @@ for _interpreter in _INTERPRETERS:
         _BY_PROGRAM.setdefault(_name, []).append(_interpreter)
 _VERSIONED = re.compile(r"(python|pypy|ruby|perl|php|lua|node|guile|ipython|tclsh)[\d.]+t?")
 _ASKS_ONLY = split_words("--version -V -v --help -h -help --list -l --check -n -lint")
+# Clients of databases use `-h`, `-n` and `-v` for other things.
+_CLIENT_ASKS_ONLY = split_words("--version -V --help -help --list -l -?")
 
 
 def find_interpreter(program: str, words: Sequence[str]) -> Interpreter | None:
@@ -228,12 +241,32 @@ def find_code(
         found.downloads = any(map(_DOWNLOAD.search, simple.substitutions))
         if PROCESS_PIPE in words and not found.downloads:
             found.doubts.append("code from the output of another command")
-    reads_file = _scan_words(interpreter, words[:_MAX_WORDS], found)
+    words = _split_clusters(interpreter, words[:_MAX_WORDS])
+    reads_file = _scan_words(interpreter, words, found)
     if found.texts or found.files or found.doubts or reads_file:
         return found
-    if interpreter.reads_stdin and not set(words) & _ASKS_ONLY:
-        _read_standard_input(simple, found)
+    asks_only = _CLIENT_ASKS_ONLY if interpreter.language == SQL else _ASKS_ONLY
+    if interpreter.reads_stdin and not set(words) & asks_only:
+        _read_standard_input(simple, words, found)
     return found
+
+
+def _split_clusters(interpreter: Interpreter, words: Sequence[str]) -> list[str]:
+    """Return the words with `-Atc SQL` and `-cSQL` as options of their own."""
+    split: list[str] = []
+    is_value = False
+    for word in words:
+        if is_value or not interpreter.flags or re.match(r"-[^-]", word) is None:
+            is_value = not is_value and word in interpreter.valued.split()
+            split.append(word)
+            continue
+        letters = word[1:].lstrip(interpreter.flags)
+        split += [f"-{letter}" for letter in word[1 : len(word) - len(letters)]]
+        split += [f"-{letters[0]}"] if letters else []
+        split += [letters[1:]] if letters[1:] else []
+        # The value of the last option is the next word, whatever it begins with.
+        is_value = len(letters) == 1
+    return split
 
 
 def _scan_words(interpreter: Interpreter, words: Sequence[str], found: EmbeddedCode) -> bool:
@@ -273,6 +306,9 @@ def _take_option(
     if re.fullmatch(interpreter.files, option) is not None:
         found.files.append(value if equals else "".join(words[at + 1 : at + 2]))
         return 2
+    if re.fullmatch(interpreter.outputs, option) is not None:
+        found.writes.append(value if equals else "".join(words[at + 1 : at + 2]))
+        return 1 if equals else 2
     if word in interpreter.valued.split():
         return 2
     return int(word[:1] in {"-", "+"} and len(word) > 1)
@@ -298,13 +334,17 @@ def _take_code(
     return len(words) if stops else (1 if attached is not None else 2)
 
 
-def _read_standard_input(simple: SimpleCommand, found: EmbeddedCode) -> None:
+def _read_standard_input(simple: SimpleCommand, words: Sequence[str], found: EmbeddedCode) -> None:
     if simple.heredocs:
         found.texts += simple.heredocs
+    elif simple.reads and found.language == SHELL:
+        found.doubts.append(f"a script that the log does not show: `{simple.reads[0]}`")
     elif simple.reads:
         found.files += simple.reads
     elif simple.piped:
         _read_pipe(simple.source, found)
+    elif found.language == SHELL and "-s" in words:
+        found.doubts.append("a script that the log does not show")
 
 
 def _read_pipe(source: SimpleCommand | None, found: EmbeddedCode) -> None:

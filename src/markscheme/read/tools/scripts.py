@@ -35,6 +35,7 @@ from markscheme.read.tools.special_programs import (
     judge_command,
     judge_python_module,
 )
+from markscheme.read.tools.started_commands import find_variable_commands
 from markscheme.read.tools.wrappers import get_program_name, unwrap_command
 
 _TOO_DEEP = "a command that is nested too deeply to be read"
@@ -82,9 +83,10 @@ class _ScriptJudge:
         self.script_count = 0
         self.variables: dict[str, str] = {}
         self.functions: set[str] = set()
+        self.aliases: dict[str, str] = {}
 
-    def judge(self, script: str, depth: int) -> None:
-        """Judge a script inside so many others."""
+    def judge(self, script: str, depth: int, outer: SimpleCommand | None = None) -> None:
+        """Judge a script inside so many others; its input is that of the command around it."""
         self.script_count += 1
         if depth >= MAX_DEPTH or self.script_count > _MAX_SCRIPTS:
             self.found.doubts.append(_TOO_DEEP)
@@ -92,6 +94,9 @@ class _ScriptJudge:
         if self.is_powershell:
             self._judge_powershell_signs(script)
         for simple in parse_simple_commands(script, depth):
+            if outer is not None and not (simple.piped or simple.reads or simple.heredocs):
+                simple.piped, simple.source = outer.piped, outer.source
+                simple.reads, simple.heredocs = outer.reads, outer.heredocs
             self._judge_simple_command(simple)
 
     def _judge_powershell_signs(self, script: str) -> None:
@@ -104,15 +109,18 @@ class _ScriptJudge:
         if simple.too_deep:
             self.found.doubts.append(_TOO_DEEP)
             return
-        self.found.changes += [target for target in simple.writes if is_real_file(target)]
         if simple.words[:1] == ["function"]:
             self.functions.update(simple.words[1:2])
             return
         unwrapped = unwrap_command(simple.words)
+        writes = (*simple.writes, *unwrapped.writes)
+        self.found.changes += [target for target in writes if is_real_file(target)]
         if unwrapped.too_many:
             self.found.doubts.append(_TOO_DEEP)
-        for script in unwrapped.scripts:
+        for script in find_variable_commands(simple.words):
             self.judge(script, simple.depth + 1)
+        for script in unwrapped.scripts:
+            self.judge(script, simple.depth + 1, simple)
         if unwrapped.words:
             self._judge_words(unwrapped.words, simple)
         elif unwrapped.reads_script:
@@ -130,6 +138,10 @@ class _ScriptJudge:
         words = self._resolve_program(words, simple)
         if words[0] in {"export", "declare", "local", "readonly", "typeset"}:
             self._note_variables(words[1:])
+        if words[0] == "alias":
+            pairs = (word.partition("=") for word in words[1:])
+            self.aliases.update({name: value for name, _, value in pairs if value})
+            return
         name = get_program_name(words[0])
         if self._is_unreadable_program(words, name):
             return
@@ -147,6 +159,8 @@ class _ScriptJudge:
     def _resolve_program(self, words: list[str], simple: SimpleCommand) -> list[str]:
         """Return the words with the program that a variable, braces or `$(which …)` stand for."""
         first = words[0]
+        if first in self.aliases:
+            return [*(self.aliases[first].split() or [first]), *words[1:]]
         variable = _VARIABLE.fullmatch(first)
         if variable is not None and variable["name"] in self.variables:
             value = self.variables[variable["name"]].split()
@@ -206,6 +220,7 @@ class _ScriptJudge:
             self._judge_python_module(rest)
             return True
         code = find_code(interpreter, rest, simple)
+        self.found.changes += [target for target in code.writes if is_real_file(target)]
         if not code.texts and judge_program(name, rest) is Effect.CHANGE:
             return False
         if self._judge_known_file(code, rest):

@@ -203,8 +203,13 @@ class _ShellScanner:
         self.position = match.end()
 
     def _skip_arithmetic(self, start: int) -> None:
+        """Skip `((…))`; only the substitutions inside it are commands."""
         end = self.script.find("))", start)
-        self.position = len(self.script) if end < 0 else end + 2
+        end = len(self.script) if end < 0 else end
+        content = self.script[start:end]
+        self.position = end + 2
+        if "$(" in content or "`" in content:
+            self._add_substitutions(content)
 
     def _read_parenthesis(self, start: int, pair: str = "()") -> str:
         """Return the text before the matching parenthesis, and move past it."""

@@ -23,13 +23,18 @@ from markscheme.read.tools.programs import (
     is_real_file,
     judge_program,
 )
+from markscheme.read.tools.runner_programs import RUNNER_JUDGES, runs_script_that_writes
 from markscheme.read.tools.shell import SimpleCommand
+from markscheme.read.tools.started_commands import find_git_commands, find_option_commands
 
 _MAX_WORDS = 400
 _HARMLESS_METHODS = split_words("GET HEAD OPTIONS TRACE PROPFIND")
 _SED_IN_PLACE = re.compile(r"-[nErsuz]*i.*|--in-place(=.*)?", re.DOTALL)
 _RUBY_IN_PLACE = re.compile(r"-[nplaw0]*i([.~_].*)?")
 _PERL_IN_PLACE = re.compile(r"-[nEeplawst0]*i([.~_].*)?")
+_CURL_OUTPUTS = (
+    r"--(?:output|cookie-jar|dump-header|trace|trace-ascii|stderr|etag-save|libcurl|hsts|alt-svc)"
+)
 _DATA_ITEM = re.compile(r"[\w\-\[\].]+(:?=@?|@)(?!=).*", re.DOTALL)
 _GIT_LIST_OPTIONS = split_words(
     "-l --list -a --all -r --remotes -v -vv --contains --no-contains --merged --no-merged "
@@ -55,7 +60,7 @@ def judge_command(name: str, words: Sequence[str], simple: SimpleCommand) -> Fin
     special = judge_special_program(name, words, simple)
     if special is not None:
         return special
-    found = Findings()
+    found = Findings(scripts=find_option_commands(name, words))
     effect = judge_program(name, words)
     if effect is Effect.CHANGE:
         found.changes.append(_show(name, words))
@@ -84,9 +89,11 @@ def _judge_curl(words: list[str], simple: SimpleCommand) -> Findings:
         return Findings()
     if any(re.fullmatch(r"-[a-zA-Z]*O[a-zA-Z]*|--remote-name(-all)?", word) for word in words):
         return _change_if("curl", words, changes=True)
-    files = _find_short_values(words, r"-[a-zA-Z]*?[ocD]", r"--(?:output|cookie-jar|dump-header)")
+    files = _find_short_values(words, r"-[a-zA-Z]*?[ocD]", _CURL_OUTPUTS)
     if any(map(is_real_file, files)):
         return _change_if("curl", words, changes=True)
+    if _find_short_values(words, r"-[a-zA-Z]*?K", "--config"):
+        return Findings(doubts=["options of curl in a file that the log does not show"])
     methods = _find_short_values(words, r"-[a-zA-Z]*?X", "--request")
     if methods:
         return _change_if("curl", words, methods[-1].upper() not in _HARMLESS_METHODS)
@@ -289,10 +296,13 @@ def _judge_git(words: list[str], simple: SimpleCommand) -> Findings:
     while at < len(words) and words[at].startswith("-"):
         at += 2 if words[at] in _GIT_VALUES else 1
     verb, rest = "".join(words[at : at + 1]), words[at + 1 :]
-    # An alias that is given on the command line is a command of the shell.
-    alias = next((word for word in words[:at] if re.match(r"alias\.[\w-]+=!", word)), None)
-    if alias is not None:
-        return Findings(scripts=[alias.partition("=!")[2]])
+    scripts = find_git_commands(words[:at], verb, rest)
+    if scripts:
+        return merge_findings([Findings(scripts=scripts), _judge_git_verb(words, verb, rest)])
+    return _judge_git_verb(words, verb, rest)
+
+
+def _judge_git_verb(words: list[str], verb: str, rest: list[str]) -> Findings:
     if is_dry_run(rest):
         return Findings()
     if verb in _GIT_SPECIAL:
@@ -355,6 +365,8 @@ def _judge_package_runner(name: str) -> Callable[[list[str], SimpleCommand], Fin
         effect = judge_program(name, words)
         if effect is Effect.UNKNOWN and words and is_known_program(words[0]):
             return Findings(scripts=[shlex.join(words)])
+        if effect is Effect.UNKNOWN and runs_script_that_writes(words[1:]):
+            return _change_if(name, words, changes=True)
         if effect is Effect.UNKNOWN:
             return Findings(programs=[_name_program(name, words)])
         installs = name == "yarn" and all(word.startswith("--") for word in words)
@@ -405,6 +417,7 @@ _JUDGES: dict[str, Callable[[list[str], SimpleCommand], Findings]] = {
     "pnpm": _judge_package_runner("pnpm"),
     "trap": _judge_trap,
     **{name: _judge_editor_command(name) for name in _EDITORS},
+    **RUNNER_JUDGES,
 }
 
 _HARMLESS_MODULES = split_words(

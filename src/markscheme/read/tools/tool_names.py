@@ -11,6 +11,8 @@ import re
 from enum import StrEnum
 from functools import lru_cache
 
+from markscheme.read.json_fields import split_words
+
 
 class ToolKind(StrEnum):
     """What a tool does, if its name is known."""
@@ -26,6 +28,7 @@ class ToolKind(StrEnum):
     NOTEBOOK = "notebook"
     JAVASCRIPT = "javascript"
     OTHER = "other"
+    COMPUTER = "computer"
 
 
 _NAMES = {
@@ -47,12 +50,16 @@ _NAMES = {
         edit_file_request reapply notebook_edit_cell editor new_rule generate_image delete append
         editfile writefile edit_cell insert_cell delete_cell semantic_rename install_python_packages
         install_extension create_new_workspace git_commit git_add git_push git_checkout git_reset
-        git_create_branch commit_changes create_pull_request
+        git_create_branch commit_changes create_pull_request file_delete requests_delete
+        requests_post requests_put requests_patch transition_issue kubectl_scale kubectl_apply
+        kubectl_delete kubectl_create kubectl_patch kubectl_edit kubectl_replace kubectl_drain
+        kubectl_cordon kubectl_uncordon kubectl_taint kubectl_label kubectl_annotate kubectl_set
+        kubectl_run kubectl_expose kubectl_autoscale kubectl_cp
     """,
     ToolKind.EDITOR: """
         str_replace_editor str_replace_based_edit_tool text_editor developer__text_editor
         file_editor planning_file_editor text_editor_code_execution edit_tool str_replace_edit_tool
-        anthropic_text_editor
+        anthropic_text_editor memory
     """,
     ToolKind.SHELL: """
         bash shell exec_command local_shell local_shell_call run_shell_command command_execution
@@ -64,7 +71,7 @@ _NAMES = {
         send_command run_commands execute_bash_command sh zsh cmd_run run_script attempt_completion
         run execute_terminal terminal_command terminal_run create_terminal run_process spawn_process
         bash_execute execute_commands ssh_exec tmux_exec docker_exec host_shell cmd
-        run_command_in_terminal send_terminal_input execute_cli
+        run_command_in_terminal send_terminal_input execute_cli monitor
     """,
     ToolKind.TERMINAL_INPUT: """
         write_stdin send_input_to_terminal interact_with_process send_keys write_to_process
@@ -81,7 +88,7 @@ _NAMES = {
     ToolKind.PYTHON: """
         execute_python run_python python python_repl execute_python_code run_python_code
         python_interpreter code_interpreter execute_code run_code mcp_run_python python_execute
-        code_execution
+        code_execution python_repl_ast
     """,
     ToolKind.NOTEBOOK: """
         execute_ipython_cell run_ipython execute_cell run_cell jupyter ipython execute_notebook_cell
@@ -89,8 +96,10 @@ _NAMES = {
     """,
     ToolKind.JAVASCRIPT: """
         execute_javascript run_javascript js_repl execute_js run_js node_repl javascript run_node
+        browser_evaluate browser_run_code
     """,
     ToolKind.OTHER: "execute_script run_applescript applescript_execute osascript_run",
+    ToolKind.COMPUTER: "computer computer_use computer_call",
 }
 _SIGNS = re.compile(r"[^a-z0-9]")
 # Names that are also ordinary words, and so must be the whole last part.
@@ -104,7 +113,7 @@ def squeeze_name(name: str) -> str:
 
 # Tools of servers whose last part is too common to say what they do.
 _NO_SERVER_TOOLS = frozenset(
-    ["create", "replace", "insert", "command", "patch", "cmd", "delete", "append", "run", "editor"]
+    split_words("create replace insert command patch cmd delete append run editor monitor")
 )
 # Names that mean the same with any prefix, as readers of logs compare them.
 SHELL_TOOLS = frozenset(

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from markscheme.read.json_fields import split_words
+from markscheme.read.tools.programs import find_option_values
 
 _SHELL_KEYWORDS = split_words("then do else elif if while until ! { } coproc")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*(\[[^\]]*\])?\+?=.*", re.DOTALL)
@@ -27,6 +28,7 @@ class Wrapper(Struct, frozen=True, kw_only=True):
     - `skip`: the number of words before the command, such as the host of `ssh`;
     - `as_script`: the words are joined, and a shell reads them again;
     - `script_option`: a pattern of an option whose value is a script;
+    - `outputs`: a pattern of options whose value is a file that the wrapper writes;
     - `separator`: the command begins after `--`, and only there.
     """
 
@@ -36,6 +38,7 @@ class Wrapper(Struct, frozen=True, kw_only=True):
     skip: int = 0
     as_script: bool = False
     script_option: str = ""
+    outputs: str = ""
     separator: bool = False
 
 
@@ -56,7 +59,7 @@ _WRAPPERS = (
     Wrapper(programs="doas", valued="u C a"),
     Wrapper(programs="env genv", valued="u C", script_option=r"-S|--split-string"),
     Wrapper(
-        programs="command builtin nohup setsid chronic unbuffer rlwrap winpty time gtime"
+        programs="command builtin nohup setsid chronic unbuffer rlwrap winpty"
         " dbus-run-session catchsegv eatmydata proxychains proxychains4 torsocks"
         " noglob nocorrect call busybox toybox",
         valued="f o",
@@ -68,7 +71,8 @@ _WRAPPERS = (
     Wrapper(programs="timeout gtimeout", valued="s k", skip=1),
     Wrapper(programs="xargs gxargs", valued="I n P L d a s E"),
     Wrapper(programs="parallel", valued="j a N n L I --jobs --arg-file", as_script=False),
-    Wrapper(programs="strace ltrace dtruss", valued="e o p s P u E"),
+    Wrapper(programs="strace ltrace dtruss", valued="e o p s P u E", outputs="-o|--output"),
+    Wrapper(programs="time gtime", valued="f o", outputs="-o|--output"),
     Wrapper(programs="watch viddy", valued="n --interval", as_script=True),
     Wrapper(programs="caffeinate", valued="t w"),
     Wrapper(programs="chroot setarch arch-chroot taskset", skip=1),
@@ -147,7 +151,8 @@ for _wrapper in _WRAPPERS:
 class Unwrapped(Struct, frozen=True):
     """The command inside its wrappers: its words, or scripts of the shell.
 
-    `reads_script` says that a shell reads its script from standard input, as with `ssh host`.
+    `reads_script` says that a shell reads its script from standard input, as with `ssh host`;
+    `writes` are files that the wrappers write.
     """
 
     words: list[str]
@@ -155,6 +160,7 @@ class Unwrapped(Struct, frozen=True):
     is_wrapped: bool = False
     too_many: bool = False
     reads_script: bool = False
+    writes: tuple[str, ...] = ()
 
 
 def get_program_name(word: str) -> str:
@@ -168,6 +174,7 @@ def get_program_name(word: str) -> str:
 def unwrap_command(words: Sequence[str]) -> Unwrapped:
     """Return the command itself, without keywords, assignments and wrappers like `sudo`."""
     at, count = 0, 0
+    writes: list[str] = []
     while at < len(words):
         name = get_program_name(words[at])
         if name in _SHELL_KEYWORDS or _ASSIGNMENT.fullmatch(words[at]):
@@ -183,6 +190,8 @@ def unwrap_command(words: Sequence[str]) -> Unwrapped:
         if count > MAX_WRAPPERS:
             return Unwrapped([], too_many=True)
         end, script = _skip_options(wrapper, words, at)
+        if wrapper.outputs:
+            writes += find_option_values(words[at + 1 : end], wrapper.outputs)
         if script is not None:
             return Unwrapped([], (script,), is_wrapped=True)
         if wrapper.as_script:
@@ -193,9 +202,9 @@ def unwrap_command(words: Sequence[str]) -> Unwrapped:
             )
         if end >= len(words):
             # Without a command, a wrapper such as `env` only prints.
-            return Unwrapped([], is_wrapped=True)
+            return Unwrapped([], is_wrapped=True, writes=tuple(writes))
         at = end
-    return Unwrapped(list(words[at:]), is_wrapped=count > 0)
+    return Unwrapped(list(words[at:]), is_wrapped=count > 0, writes=tuple(writes))
 
 
 def _find_wrapper(name: str, words: Sequence[str], at: int) -> Wrapper | None:

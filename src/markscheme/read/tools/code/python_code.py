@@ -168,6 +168,15 @@ class _PythonJudge:
             elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
                 self._judge_name(node, is_called=id(node) in called)
 
+    def _hands_on_module(self, node: ast.Call) -> bool:
+        """Return whether a function of the source gets a module, which it then has no name for."""
+        is_own = isinstance(node.func, ast.Lambda) or (
+            isinstance(node.func, ast.Name) and node.func.id in self.local
+        )
+        values = [*node.args, *(keyword.value for keyword in node.keywords)] if is_own else []
+        modules = filter(None, map(self.resolve_name, values))
+        return any(map(_has_entry, modules))
+
     def _judge_name(self, node: ast.Name, *, is_called: bool) -> None:
         if node.id in OPAQUE_NAMES and not is_called and node.id not in self.local:
             self._doubt(node, "reaches for")
@@ -189,7 +198,11 @@ class _PythonJudge:
 
     def _judge_call(self, node: ast.Call) -> None:
         dotted = self.resolve_name(node.func)
-        if dotted is not None:
+        if self._hands_on_module(node):
+            self._doubt(node, "hands on a module")
+        if dotted == "logging.basicConfig" and any(k.arg == "filename" for k in node.keywords):
+            self._change(node)
+        elif dotted is not None:
             self._judge_imported_call(node, dotted)
         elif isinstance(node.func, ast.Name):
             self._judge_named_call(node, node.func.id)

@@ -68,6 +68,7 @@ OPAQUE_FUNCTIONS = split_words(
 OPENING_FUNCTIONS = {
     "open": 1,
     "io.open": 1,
+    "io.FileIO": 1,
     "codecs.open": 1,
     "gzip.open": 1,
     "bz2.open": 1,

@@ -49,7 +49,7 @@ def judge_awk(script: str) -> Findings:
 def _judge_awk_output(match: re.Match[str], texts: list[str], found: Findings) -> None:
     if match["sign"].startswith("|"):
         if not match["target"].lstrip().startswith("getline"):
-            _add_script(match["target"], texts, found, "print |")
+            _add_script(match["target"], texts, found, "print |", "awk | ")
         return
     target = _restore(match["target"], texts)
     if target is None:
@@ -64,15 +64,16 @@ def _restore(code: str, texts: list[str]) -> str | None:
     return None if match is None else texts[int(match[1])]
 
 
-def _add_script(code: str, texts: list[str], found: Findings, how: str) -> None:
+def _add_script(code: str, texts: list[str], found: Findings, how: str, source: str = "") -> None:
+    """Add the command that awk starts; `source` is the pipe that it reads from."""
     script = _restore(code, texts)
     if script is not None:
-        found.scripts.append(script)
+        found.scripts.append(f"{source}{script}")
         return
     # The literal parts tell the program, as in system("rm " $1).
     literal = re.match(rf"\s*{_AWK_MARK}(\d+){_AWK_MARK}", code)
     if literal is not None and texts[int(literal[1])].strip():
-        found.scripts.append(f"{texts[int(literal[1])]} awk_value")
+        found.scripts.append(f"{source}{texts[int(literal[1])]} awk_value")
     else:
         found.doubts.append(f"a command that awk puts together ({how})")
 

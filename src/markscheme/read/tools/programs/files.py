@@ -61,7 +61,7 @@ RULES = (
         reads="l t lt lb v vt p",
     ),
     ProgramRule(
-        programs="sort shuf iconv xmllint pandoc graphviz dot tree jq jaq csvcut uniq nl",
+        programs="sort shuf iconv xmllint pandoc graphviz dot tree jq jaq csvcut nl base64 base32",
         reads="*",
         outputs=r"-o|--output",
     ),
