@@ -107,7 +107,6 @@ class _ScriptJudge:
         self.found.changes += [target for target in simple.writes if is_real_file(target)]
         if simple.words[:1] == ["function"]:
             self.functions.update(simple.words[1:2])
-            return
         unwrapped = unwrap_command(simple.words)
         if unwrapped.too_many:
             self.found.doubts.append(_TOO_DEEP)

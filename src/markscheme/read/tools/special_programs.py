@@ -28,8 +28,8 @@ from markscheme.read.tools.shell import SimpleCommand
 _MAX_WORDS = 400
 _HARMLESS_METHODS = split_words("GET HEAD OPTIONS TRACE PROPFIND")
 _SED_IN_PLACE = re.compile(r"-[nErsuz]*i.*|--in-place(=.*)?", re.DOTALL)
-_RUBY_IN_PLACE = re.compile(r"-[nplaw0]*i([.~_].*)?")
-_PERL_IN_PLACE = re.compile(r"-[nEeplawst0]*i([.~_].*)?")
+_RUBY_IN_PLACE = re.compile(r"-[nplaw0-9]*i([.~_].*)?")
+_PERL_IN_PLACE = re.compile(r"-[nEeplawst0-9]*i([.~_].*)?")
 _DATA_ITEM = re.compile(r"[\w\-\[\].]+(:?=@?|@)(?!=).*", re.DOTALL)
 _GIT_LIST_OPTIONS = split_words(
     "-l --list -a --all -r --remotes -v -vv --contains --no-contains --merged --no-merged "

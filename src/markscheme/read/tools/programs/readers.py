@@ -27,7 +27,7 @@ READING_PROGRAMS = split_words(
     until { } ! coproc findstr where more.com systeminfo tasklist ver vol ipconfig comp chdir title
     rem cls tldr cheat wslpath cygpath pbpaste dust duf procs glow mdcat acpi sensors lshw dmidecode
     inxi neofetch fastfetch apt-cache dpkg-query rpmquery view zipinfo lsar zipgrep arp hostid
-    logname look spell expand unexpand pr ptx gettext ngettext ncdu gdu broot tig gitk onefetch
+    logname look spell unexpand pr ptx gettext ngettext ncdu gdu broot tig gitk onefetch
     dircolors lastlog utmpdump nettop lsns lslocks findmnt blkid fzf sk peco ctop k9s stern kubetail
     hexyl units figlet cowsay toilet lolcat pv jless jc yj jp jmespath toml2json tomlq htmltidy
     cmark inotifywait pygmentize highlight source-highlight
