@@ -26,8 +26,8 @@ def run_calls(*calls: tuple[str, Any]) -> Transcript:
     return draft.build_transcript("made-up")
 
 
-def list_families_of(name: str, **arguments: Any) -> set[str]:
-    (call,) = run_calls((name, arguments)).calls
+def list_families_of(tool: str, **arguments: Any) -> set[str]:
+    (call,) = run_calls((tool, arguments)).calls
     return {family for family in DEFAULT_FAMILIES if is_in_family(family, {}, call)}
 
 

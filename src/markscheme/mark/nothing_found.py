@@ -113,7 +113,8 @@ _ENGLISH = (
     ),
     (
         r"(?:i |we )?(?:searched|queried|checked|looked)"
-        r"(?: (?:in |through )?(?:(?:the|my|project) ){0,2}(?:memor(?:y|ies)|codebase|repo(?:sitory)?))?"
+        r"(?: (?:in |through )?(?:(?:the|my|project) ){0,2}"
+        r"(?:memor(?:y|ies)|codebase|repo(?:sitory)?))?"
         rf"(?: (?:for|about|with|under) {_TOPIC})?,? (?:and|but) (?:i |we )?(?:found|got|saw"
         rf"|retrieved) (?:nothing|none|no {_THING})(?: relevant| useful)?{_WHERE}{{0,2}}"
     ),
