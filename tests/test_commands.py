@@ -15,6 +15,7 @@ from markscheme import Cell, Item, Response, Transcript
 from markscheme.mark import mark_cell
 from markscheme.mark.axes import ForbiddenCalls
 from markscheme.read.tools import judge_script
+from markscheme.read.tools.programs import list_ruled_programs
 from markscheme.read.transcripts import Draft
 from markscheme.vocabulary import CallStatus, Reading, Status
 
@@ -58,6 +59,11 @@ def test_the_list_of_commands_is_long_and_holds_each_command_once() -> None:
     assert counts["doubt"] >= 40
     assert set(counts) == {"mutation", "harmless", "doubt"}
     assert len({row["command"] for row in rows}) == len(rows)
+
+
+def test_no_program_is_in_two_tables() -> None:
+    counts = Counter(list_ruled_programs())
+    assert [name for name, count in counts.items() if count > 1] == []
 
 
 def test_every_command_of_the_list_gets_the_expected_answer() -> None:

@@ -61,6 +61,9 @@ memories/auth.md
 .serena/memories/auth
 MEMORY.md
 project_overview.md
+#1234
+(#123)
+in the color memory #123456
 """
 UNCITED = """
 api.acme.dev:8443
@@ -107,6 +110,13 @@ config.py: 12
 /users:12
 README.md
 docs/setup.md
+the brand color is #123456
+the colors #111222 and #333444
+#1234abcd
+#12ab34
+(#fff)
+<!-- a.py:1 -->
+<!-- memory #7 --> late
 """
 
 
@@ -148,6 +158,8 @@ Memory is empty.
 Memory: none
 The memory search returned no results.
 I found nothing relevant in memory.
+I searched memory and found nothing.
+Searched memory for auth, but found no relevant entries.
 Could not find any relevant memories.
 No agents were dispatched (quick mode).
 Not dispatched (quick mode).
@@ -174,6 +186,7 @@ Nothing is cached.
 None is returned
 None — the loader is broken.
 Found nothing. The gateway leaks.
+I searched memory and found the loader.
 Nothing found: the gateway leaks
 JWT validation: none
 No retries are configured in the client.

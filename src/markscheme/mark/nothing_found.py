@@ -112,6 +112,13 @@ _ENGLISH = (
         rf"(?: relevant| useful)?{_WHERE}{{0,2}}"
     ),
     (
+        r"(?:i |we )?(?:searched|queried|checked|looked)"
+        r"(?: (?:in |through )?(?:(?:the|my|project) ){0,2}"
+        r"(?:memor(?:y|ies)|codebase|repo(?:sitory)?))?"
+        rf"(?: (?:for|about|with|under) {_TOPIC})?,? (?:and|but) (?:i |we )?(?:found|got|saw"
+        rf"|retrieved) (?:nothing|none|no {_THING})(?: relevant| useful)?{_WHERE}{{0,2}}"
+    ),
+    (
         rf"(?:i |we )?(?:did not|didn't|didn’t|could not|couldn't|couldn’t) "
         rf"(?:find|retrieve|locate) (?:anything|any {_THING}|any)(?: relevant| useful)?"
         rf"{_WHERE}{{0,2}}"

@@ -70,6 +70,9 @@ _OPENING_MARKS = "([{<*_~=→:-"
 _CLOSING_MARKS = ")]}>*_~:.!?"
 _RELATIVE = ("./", "../", "~/")
 
+# Nobody who reads the answer as Markdown or HTML sees a comment.
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_NO_MEMORY_BEFORE = r"(?<!mem)(?<!mem )(?<!memory)(?<!memory )(?<!memories )(?<!id )"
 # What looks like the id of a memory and is none.
 _NO_IDS = re.compile(
     # Types: id: int, user_id: Optional[str]
@@ -84,6 +87,10 @@ _NO_IDS = re.compile(
     r"|\b[0-9]{1,9}(?:\.[0-9]{1,9})?[ -]?(?:[kmgtp]i?b?|bytes?|bits?|%|x|ms|s|times|percent)(?!\w)"
     # memory_v2, (memory: none), mem0
     r"|\bmem(?:ory)?[-_:]v[0-9]\w*|\bmem0\b"
+    # Colours: #1234ab, #fff; of digits only, behind the word: the color is #123456
+    rf"|{_NO_MEMORY_BEFORE}#(?=[0-9]{{0,7}}[a-f])(?:[0-9a-f]{{3}}|[0-9a-f]{{6}}|[0-9a-f]{{8}})(?![\w-])"
+    rf"|\bcolou?r(?:e?s)?\b(?:[^\n#.;()]{{0,30}}{_NO_MEMORY_BEFORE}"
+    r"#(?:[0-9a-f]{3}|[0-9a-f]{6})(?![\w-])){1,20}"
     r"|\bmem(?:ory|ories)? ?[:#] ?(?:none|nothing|n/a|no|yes|unknown|empty|high|low|unbounded)\b",
     re.IGNORECASE,
 )
@@ -108,8 +115,8 @@ def names_memory(text: str, patterns: Iterable[str], *, about_memory: bool) -> b
 
 
 def _strip_marks(text: str) -> str:
-    """Return a text without code marks, bold marks and URLs."""
-    return _URL.sub(" ", text.replace("`", "").replace("**", ""))
+    """Return a text without comments, code marks, bold marks and URLs."""
+    return _URL.sub(" ", _COMMENT.sub(" ", text).replace("`", "").replace("**", ""))
 
 
 def _word_names_line(word: str) -> bool:

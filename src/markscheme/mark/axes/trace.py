@@ -133,7 +133,7 @@ class CallOrder(_FamilyAxis):
 
     def judge_transcript(self, transcript: Transcript, item: Item) -> Cell:  # noqa: ARG002 - for every item
         """Say which call came first, and when."""
-        from markscheme.read.tools import EXPLORE, build_attempt, is_in_family, iter_calls
+        from markscheme.read.tools import EXPLORE, build_attempt, iter_calls
 
         # A line that cannot be read may hold an earlier call.
         if transcript.skipped_lines:
@@ -145,20 +145,26 @@ class CallOrder(_FamilyAxis):
             )
         late: tuple[str, ToolAttempt] | None = None
         for call in iter_calls(transcript, nested=self.agents is Agents.ALL):
-            if is_in_family(self.first, self.tool_families, call):
+            family = self._find_family(call, dispatched)
+            if family == self.first:
                 return self._compare_first_calls(transcript, build_attempt(call), late)
-            family = self._find_later_family(call, dispatched)
             if late is None and family is not None:
                 late = family, build_attempt(call)
         return self._compare_first_calls(transcript, None, late)
 
-    def _find_later_family(self, call: Call, dispatched: Collection[tuple[str, int]]) -> str | None:
-        """Return the family of a call that must not come first, if it is of one."""
-        from markscheme.read.tools import EXPLORE, OTHER_AGENTS, is_in_family
+    def _find_family(self, call: Call, dispatched: Collection[tuple[str, int]]) -> str | None:
+        """Return the family of a call that must or must not come first, if it is of one."""
+        from markscheme.read.tools import (
+            EXPLORE,
+            OTHER_AGENTS,
+            find_first_family,
+            is_in_family,
+        )
 
-        for family in self.later_families:
-            if is_in_family(family, self.tool_families, call):
-                return family
+        families = (self.first, *self.later_families)
+        family = find_first_family(families, self.tool_families, call)
+        if family is not None:
+            return family
         is_dispatch = EXPLORE in self.later_families and (call.agent, call.index) in dispatched
         if is_dispatch and not is_in_family(OTHER_AGENTS, self.tool_families, call):
             return EXPLORE

@@ -24,6 +24,7 @@ from msgspec import Struct
 from markscheme.read.tools.commands import iter_commands
 from markscheme.read.tools.memory_writes import MEMORY_WRITES
 from markscheme.read.tools.mutations import find_mutation
+from markscheme.read.tools.reading_names import is_reading_name
 from markscheme.read.tools.tool_names import is_shell_tool
 from markscheme.vocabulary import (
     MAIN_AGENT,
@@ -39,7 +40,9 @@ MEMORY, SEARCH, DISPATCH, MUTATION = "memory", "search", "dispatch", "mutation"
 MEMORY_WRITE, EXPLORE, OTHER_AGENTS = "memory_write", "explore", "other_agents"
 # A call of the second family is none of the first: a write is no check of the memory.
 _EXCEPTIONS = {MEMORY: MEMORY_WRITE, EXPLORE: OTHER_AGENTS}
-ENTRY_KEYS = ("tool", "path", "argument", "command")
+ENTRY_KEYS = ("tool", "path", "argument", "argument_name", "command")
+# The values of these keys may be several patterns with `|` between them, of which one must match.
+_CHOICE_KEYS = ("argument_name", "command")
 _CHANGE_KEYS = ("add", "remove")
 _MEMORY_FILES = (
     "*/memory/*.md",
@@ -56,6 +59,17 @@ _READ_TOOLS = ("read*", "view", "grep", "glob", "ls", "list*")
 _READ_PROGRAMS = (
     "cat bat head tail less more nl sed awk ls tree find fd fdfind rg grep egrep fgrep ag ack"
 )
+# Programs that show what is in a file, or that it is there; `echo memory.md` reads no memory.
+_MEMORY_PROGRAMS = "|".join(
+    [
+        *_READ_PROGRAMS.split(),
+        *("batcat", "view", "tac", "strings", "jq", "yq", "zcat", "zgrep", "glow", "mdcat"),
+        *("gawk", "mawk", "gsed", "ug", "ugrep", "get-content", "gc", "type", "select-string"),
+        *("sls", "git grep", "git show"),
+    ]
+)
+# Where a dispatch has the kind of its agent.
+_AGENT_KEYS = "*agent*|name|type|kind|role|mode"
 
 
 def _split_names(text: str) -> list[str]:
@@ -104,7 +118,7 @@ DEFAULT_FAMILIES: Mapping[str, tuple[Any, ...]] = {
         "*graphiti*",
         {"tool": "skill", "argument": "*mem*"},
         *({"tool": tool, "path": path} for tool in _READ_TOOLS for path in _MEMORY_FILES),
-        *({"command": "*", "path": path} for path in _MEMORY_FILES),
+        *({"command": _MEMORY_PROGRAMS, "path": path} for path in _MEMORY_FILES),
     ),
     SEARCH: (
         # Claude Code, OpenCode, Codex, Gemini CLI, and agents with tools of the same names
@@ -134,9 +148,13 @@ DEFAULT_FAMILIES: Mapping[str, tuple[Any, ...]] = {
     # An agent explores unless it is known for something else.
     EXPLORE: _DISPATCH_TOOLS,
     OTHER_AGENTS: (
-        *({"argument": kind} for kind in _split_names("statusline-setup output-style-setup")),
-        *({"argument": kind} for kind in _split_names("memory memory-* *:memory-* mem-search")),
-        *({"argument": kind} for kind in _split_names("test-runner tester writer code-writer")),
+        *(
+            {"argument_name": _AGENT_KEYS, "argument": kind}
+            for kind in _split_names(
+                "statusline-setup output-style-setup memory memory-* *:memory-* mem-search "
+                "test-runner tester writer code-writer"
+            )
+        ),
         *_split_names("transfer_to_memory* delegate_to_memory*"),
     ),
     MEMORY_WRITE: MEMORY_WRITES,
@@ -173,24 +191,49 @@ DEFAULT_FAMILIES: Mapping[str, tuple[Any, ...]] = {
 
 
 class CallMatcher(Struct, frozen=True, kw_only=True):
-    """Patterns that a call must match: its tool, a path, an argument, a shell command."""
+    """Patterns that a call must match: its tool, a path, an argument, a shell command.
+
+    With `skips_reading_names`, a tool whose name says that it reads matches no pattern.
+    """
 
     tool: re.Pattern[str] | None = None
     path: re.Pattern[str] | None = None
     argument: re.Pattern[str] | None = None
+    argument_name: re.Pattern[str] | None = None
     command: re.Pattern[str] | None = None
+    skips_reading_names: bool = False
 
     def matches_call(self, call: Call) -> bool:
         """Return whether a call matches all patterns that are set."""
-        if self.tool is not None and not self.tool.fullmatch(call.name.casefold()):
-            return False
-        if self.argument is not None and not _matches_any(self.argument, call.arguments.values()):
+        if not self._matches_tool(call.name) or not self._matches_argument(call.arguments):
             return False
         if self.command is None:
             return self.path is None or _matches_any(self.path, call.paths)
+        return self.find_command(call) is not None
+
+    def find_command(self, call: Call) -> int | None:
+        """Return which simple command of a call is the first that matches."""
         if call.command is None or (self.tool is None and not is_shell_tool(call.name)):
+            return None
+        commands = enumerate(iter_commands(call.command))
+        return next((at for at, words in commands if self._matches_command(words)), None)
+
+    def _matches_tool(self, name: str) -> bool:
+        if self.tool is None:
+            return True
+        if self.tool.fullmatch(name.casefold()) is None:
             return False
-        return any(self._matches_command(words) for words in iter_commands(call.command))
+        return not (self.skips_reading_names and is_reading_name(name))
+
+    def _matches_argument(self, arguments: Mapping[str, str]) -> bool:
+        """Return whether one argument matches both patterns, `argument` and `argument_name`."""
+        if self.argument is None and self.argument_name is None:
+            return True
+        return any(
+            (self.argument_name is None or _matches_any(self.argument_name, [name]))
+            and (self.argument is None or _matches_any(self.argument, [value]))
+            for name, value in arguments.items()
+        )
 
     def _matches_command(self, words: list[str]) -> bool:
         """Return whether a simple command matches `command` and, with any of its words, `path`."""
@@ -216,6 +259,31 @@ def is_in_family(family: str, overrides: Mapping[str, Any], call: Call) -> bool:
     return family != MEMORY or find_mutation(call) is None
 
 
+def find_first_family(
+    families: Sequence[str], overrides: Mapping[str, Any], call: Call
+) -> str | None:
+    """Return the family of a call; if it is of several, the one whose command it runs first.
+
+    `rg x src; cat .claude/memory/a.md` is a search before it is a check of the memory. Between
+    families whose commands cannot be told apart, the first that is named counts.
+    """
+    found = [family for family in families if is_in_family(family, overrides, call)]
+    if len(found) > 1 and call.command is not None:
+        return min(found, key=lambda family: _find_first_command(family, overrides, call))
+    return found[0] if found else None
+
+
+def _find_first_command(family: str, overrides: Mapping[str, Any], call: Call) -> int:
+    """Return the number of the simple command that makes a call one of a family, or -1."""
+    matchers = _build_matchers(family, FrozenDict.freeze(overrides.get(family)))
+    commands = [
+        -1 if matcher.command is None else matcher.find_command(call)
+        for matcher in matchers
+        if matcher.matches_call(call)
+    ]
+    return min((command for command in commands if command is not None), default=-1)
+
+
 def _matches_family(family: str, overrides: Mapping[str, Any], call: Call) -> bool:
     return any(
         matcher.matches_call(call)
@@ -230,30 +298,45 @@ def list_families(overrides: Mapping[str, Any]) -> list[str]:
 
 @lru_cache(maxsize=256)
 def _build_matchers(family: str, override: Any) -> tuple[CallMatcher, ...]:
-    entries = [_fold_entry(entry) for entry in _resolve_entries(family, override)]
-    # Most entries only name a tool; one pattern for all of them is much faster.
-    names = [entry["tool"] for entry in entries if entry.keys() == {"tool"}]
-    matchers = [
-        CallMatcher(**{key: re.compile(translate(text)) for key, text in entry.items()})
-        for entry in entries
-        if entry.keys() != {"tool"}
-    ]
+    defaults, added = _resolve_entries(family, override)
+    # What a rubric names counts, whatever the name says.
+    return (
+        *_build_entry_matchers(defaults, skips_reading_names=family == MUTATION),
+        *_build_entry_matchers(added),
+    )
+
+
+def _build_entry_matchers(
+    entries: Iterable[Any], *, skips_reading_names: bool = False
+) -> Iterator[CallMatcher]:
+    """Yield matchers for entries; most only name a tool, and one for all of them is much faster."""
+    folded = [_fold_entry(entry) for entry in entries]
+    names = [entry["tool"] for entry in folded if entry.keys() == {"tool"}]
     if names:
-        tools = re.compile("|".join(f"(?:{translate(name)})" for name in names))
-        matchers.insert(0, CallMatcher(tool=tools))
-    return tuple(matchers)
+        yield CallMatcher(tool=_compile_choices(names), skips_reading_names=skips_reading_names)
+    for entry in folded:
+        if entry.keys() != {"tool"}:
+            yield CallMatcher(**{key: _compile_entry(key, text) for key, text in entry.items()})
 
 
-def _resolve_entries(family: str, override: Any) -> Iterable[Any]:
-    """Return the entries of a family: the default ones, changed or replaced by the rubric."""
+def _compile_entry(key: str, text: str) -> re.Pattern[str]:
+    return _compile_choices(text.split("|") if key in _CHOICE_KEYS else [text])
+
+
+def _compile_choices(patterns: Iterable[str]) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{translate(pattern)})" for pattern in patterns))
+
+
+def _resolve_entries(family: str, override: Any) -> tuple[Iterable[Any], Iterable[Any]]:
+    """Return the entries of a family: the default ones that are left, and those of the rubric."""
     defaults = DEFAULT_FAMILIES.get(family, ())
     if override is None:
-        return defaults
+        return defaults, ()
     if not isinstance(override, Mapping):
-        return tuple(override)
+        return (), tuple(override)
     removed = [_fold_entry(entry) for entry in override.get("remove", ())]
     kept = [entry for entry in defaults if _fold_entry(entry) not in removed]
-    return (*kept, *override.get("add", ()))
+    return kept, override.get("add", ())
 
 
 def _fold_entry(entry: Any) -> dict[str, str]:

@@ -39,7 +39,10 @@ def _list_name_patterns(verb: str) -> list[str]:
 MEMORY_WRITES: tuple[Any, ...] = (
     "remember",
     *(pattern for verb in sorted(_VERBS) for pattern in _list_name_patterns(verb)),
-    *({"tool": "*memor*", "argument": verb} for verb in sorted(_VERBS)),
+    *(
+        {"tool": "*memor*", "argument_name": "command|action|operation", "argument": verb}
+        for verb in sorted(_VERBS)
+    ),
     *({"tool": "skill", "argument": f"*{verb}*mem*"} for verb in ("save", "add", "write", "store")),
     {"tool": "skill", "argument": "*remember*"},
 )

@@ -111,7 +111,6 @@ class _ScriptJudge:
             return
         if simple.words[:1] == ["function"]:
             self.functions.update(simple.words[1:2])
-            return
         unwrapped = unwrap_command(simple.words)
         writes = (*simple.writes, *unwrapped.writes)
         self.found.changes += [target for target in writes if is_real_file(target)]

@@ -30,8 +30,8 @@ from markscheme.read.tools.started_commands import find_git_commands, find_optio
 _MAX_WORDS = 400
 _HARMLESS_METHODS = split_words("GET HEAD OPTIONS TRACE PROPFIND")
 _SED_IN_PLACE = re.compile(r"-[nErsuz]*i.*|--in-place(=.*)?", re.DOTALL)
-_RUBY_IN_PLACE = re.compile(r"-[nplaw0]*i([.~_].*)?")
-_PERL_IN_PLACE = re.compile(r"-[nEeplawst0]*i([.~_].*)?")
+_RUBY_IN_PLACE = re.compile(r"-[nplaw0-9]*i([.~_].*)?")
+_PERL_IN_PLACE = re.compile(r"-[nEeplawst0-9]*i([.~_].*)?")
 _CURL_OUTPUTS = (
     r"--(?:output|cookie-jar|dump-header|trace|trace-ascii|stderr|etag-save|libcurl|hsts|alt-svc)"
 )

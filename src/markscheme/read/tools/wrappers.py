@@ -29,6 +29,7 @@ class Wrapper(Struct, frozen=True, kw_only=True):
     - `as_script`: the words are joined, and a shell reads them again;
     - `script_option`: a pattern of an option whose value is a script;
     - `outputs`: a pattern of options whose value is a file that the wrapper writes;
+    - `command_option`: an option after which all words are the command;
     - `separator`: the command begins after `--`, and only there.
     """
 
@@ -39,6 +40,7 @@ class Wrapper(Struct, frozen=True, kw_only=True):
     as_script: bool = False
     script_option: str = ""
     outputs: str = ""
+    command_option: str = ""
     separator: bool = False
 
 
@@ -55,38 +57,71 @@ _RUNNER_VALUES = (
 )
 
 _WRAPPERS = (
-    Wrapper(programs="sudo", valued="u g p C h T r R t D U", script_option=""),
-    Wrapper(programs="doas", valued="u C a"),
-    Wrapper(programs="env genv", valued="u C", script_option=r"-S|--split-string"),
     Wrapper(
-        programs="command builtin nohup setsid chronic unbuffer rlwrap winpty"
-        " dbus-run-session catchsegv eatmydata proxychains proxychains4 torsocks"
-        " noglob nocorrect call busybox toybox",
-        valued="f o",
+        programs="sudo",
+        valued="u g p C h T r R t D U --user --group --prompt --close-from --host --command-timeout"
+        " --role --chroot --type --chdir --other-user",
     ),
+    Wrapper(programs="doas", valued="u C a"),
+    Wrapper(
+        programs="env genv", valued="u C --unset --chdir", script_option=r"-v?S|--split-string"
+    ),
+    Wrapper(
+        programs="command builtin nohup setsid chronic unbuffer winpty catchsegv eatmydata"
+        " noglob nocorrect call busybox toybox",
+    ),
+    Wrapper(programs="time gtime", valued="f o --format --output", outputs="-o|--output"),
+    Wrapper(programs="rlwrap", valued="f H s b C D g l P q w O S t"),
+    Wrapper(programs="proxychains proxychains4", valued="f"),
+    Wrapper(programs="torsocks", valued="a u p P --address --user --pass --port"),
+    Wrapper(programs="dbus-run-session", valued="--config-file --dbus-daemon"),
     Wrapper(programs="exec", valued="a"),
-    Wrapper(programs="nice", valued="n"),
-    Wrapper(programs="ionice chrt", valued="c n p"),
-    Wrapper(programs="stdbuf gstdbuf", valued="i o e"),
-    Wrapper(programs="timeout gtimeout", valued="s k", skip=1),
-    Wrapper(programs="xargs gxargs", valued="I n P L d a s E"),
-    Wrapper(programs="parallel", valued="j a N n L I --jobs --arg-file", as_script=False),
-    Wrapper(programs="strace ltrace dtruss", valued="e o p s P u E", outputs="-o|--output"),
-    Wrapper(programs="time gtime", valued="f o", outputs="-o|--output"),
+    Wrapper(programs="nice", valued="n --adjustment"),
+    Wrapper(programs="ionice", valued="c n p P u --class --classdata --pid --pgid --uid"),
+    Wrapper(programs="chrt", valued="p T P D --pid", skip=1),
+    Wrapper(programs="stdbuf gstdbuf", valued="i o e --input --output --error"),
+    Wrapper(programs="timeout gtimeout", valued="s k --signal --kill-after", skip=1),
+    Wrapper(
+        programs="xargs gxargs",
+        valued="I n P L d a s E --max-args --max-procs --max-chars --arg-file --delimiter"
+        " --process-slot-var",
+    ),
+    Wrapper(
+        programs="parallel",
+        valued="j a N n L I d C S --jobs --arg-file --max-procs --max-args --max-replace-args"
+        " --max-lines --delimiter --colsep --delay --timeout --joblog --results --tmpdir --retries"
+        " --load --memfree --halt --workdir --sshlogin --basefile --tagstring",
+    ),
+    Wrapper(
+        programs="strace ltrace dtruss",
+        valued="e o p s P u E --output --attach --string-limit --user --env --trace --trace-path",
+        outputs="-o|--output",
+    ),
     Wrapper(programs="watch viddy", valued="n --interval", as_script=True),
     Wrapper(programs="caffeinate", valued="t w"),
     Wrapper(programs="chroot setarch arch-chroot taskset", skip=1),
-    Wrapper(programs="flock", valued="w E", skip=1, script_option=r"-c|--command"),
+    Wrapper(
+        programs="flock",
+        valued="w E --wait --timeout --conflict-exit-code",
+        skip=1,
+        script_option=r"-c|--command",
+    ),
     Wrapper(programs="su runuser", valued="s g G", script_option=r"-c|--command", skip=99),
-    Wrapper(programs="script", valued="t", script_option=r"-[a-z]*c|--command", skip=99),
+    Wrapper(programs="script", valued="t", script_option=r"-[a-z]*?c|--command", skip=99),
     Wrapper(programs="xvfb-run", valued="n s e --server-args --server-num"),
-    Wrapper(programs="firejail bwrap numactl prlimit systemd-inhibit systemd-run", valued="p"),
-    Wrapper(programs="nsenter unshare", valued="t"),
+    Wrapper(programs="firejail bwrap numactl prlimit systemd-inhibit", valued="p"),
+    Wrapper(
+        programs="systemd-run",
+        valued="p u E M H --property --unit --uid --gid --working-directory --setenv --slice"
+        " --description --machine --host --nice",
+    ),
+    Wrapper(programs="nsenter unshare", valued="t S G --target --setuid --setgid"),
     Wrapper(programs="entr", valued=""),
     Wrapper(programs="cross-env dotenvx env-cmd dotenv with-env", valued="e f"),
     Wrapper(programs="direnv", subcommand="exec", skip=1),
     Wrapper(programs="nix-shell", script_option=r"--run|--command", skip=99),
-    Wrapper(programs="nix", subcommand="develop", script_option=r"-c|--command", skip=99),
+    Wrapper(programs="nix", subcommand="develop", command_option=r"-c|--command", skip=99),
+    Wrapper(programs="nix", subcommand="shell", command_option=r"-c|--command", skip=99),
     Wrapper(
         programs="poetry pipenv pdm hatch rye pixi uv", subcommand="run", valued=_RUNNER_VALUES
     ),
@@ -177,8 +212,9 @@ def unwrap_command(words: Sequence[str]) -> Unwrapped:
     writes: list[str] = []
     while at < len(words):
         name = get_program_name(words[at])
-        if name in _SHELL_KEYWORDS or _ASSIGNMENT.fullmatch(words[at]):
-            at += 1
+        prefix = _count_prefix_words(name, words[at])
+        if prefix:
+            at += prefix
             continue
         if name == "command" and list(words[at + 1 : at + 2]) in (["-v"], ["-V"]):
             # It only asks where a command is.
@@ -205,6 +241,14 @@ def unwrap_command(words: Sequence[str]) -> Unwrapped:
             return Unwrapped([], is_wrapped=True, writes=tuple(writes))
         at = end
     return Unwrapped(list(words[at:]), is_wrapped=count > 0, writes=tuple(writes))
+
+
+def _count_prefix_words(name: str, word: str) -> int:
+    """Return how many words stand here that come before a command, and are none."""
+    if name in _SHELL_KEYWORDS or _ASSIGNMENT.fullmatch(word):
+        return 1
+    # The body of a function may follow its name in the same line.
+    return 2 if word == "function" else 0
 
 
 def _find_wrapper(name: str, words: Sequence[str], at: int) -> Wrapper | None:
@@ -252,9 +296,11 @@ def _skip_options(wrapper: Wrapper, words: Sequence[str], at: int) -> tuple[int,
         if word == "--":
             # What follows is the command, unless a host or a container is still to come.
             return position + 1 + (wrapper.skip - skipped if not skipped else 0), None
-        option, _, value = word.partition("=")
-        if wrapper.script_option and re.fullmatch(wrapper.script_option, option):
-            return position, value or "".join(words[position + 1 : position + 2])
+        if wrapper.command_option and re.fullmatch(wrapper.command_option, word):
+            return position + 1, None
+        script = _find_option_script(wrapper, words, position)
+        if script is not None:
+            return position, script
         if word.startswith("-") and len(word) > 1:
             takes_next = word in valued or (
                 not word.startswith("--") and word[-1] in letters and len(word) <= len("-xyz")
@@ -268,6 +314,18 @@ def _skip_options(wrapper: Wrapper, words: Sequence[str], at: int) -> tuple[int,
         else:
             break
     return _skip_separator(wrapper, words, position), None
+
+
+def _find_option_script(wrapper: Wrapper, words: Sequence[str], position: int) -> str | None:
+    """Return the script that an option holds: attached to it, after `=`, or in the next word."""
+    if not wrapper.script_option:
+        return None
+    word = words[position]
+    option, _, value = word.partition("=")
+    if re.fullmatch(wrapper.script_option, option):
+        return value or "".join(words[position + 1 : position + 2])
+    attached = re.fullmatch(rf"(?:{wrapper.script_option})(?P<script>.+)", word, re.DOTALL)
+    return None if attached is None or word.startswith("--") else attached["script"]
 
 
 def _skip_separator(wrapper: Wrapper, words: Sequence[str], position: int) -> int:

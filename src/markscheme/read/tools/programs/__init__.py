@@ -39,23 +39,28 @@ __all__ = [
     "is_known_program",
     "is_real_file",
     "judge_program",
+    "list_ruled_programs",
 ]
 
-# A later rule of the same program replaces an earlier one.
+_TABLES = (
+    infrastructure.RULES,
+    packages.RULES,
+    formatters.RULES,
+    databases.RULES,
+    system.RULES,
+    files.RULES,
+    version_control.RULES,
+    windows.RULES,
+)
 _RULES: dict[str, ProgramRule] = {
-    name: rule
-    for rule in chain(
-        infrastructure.RULES,
-        packages.RULES,
-        formatters.RULES,
-        databases.RULES,
-        system.RULES,
-        files.RULES,
-        version_control.RULES,
-        windows.RULES,
-    )
-    for name in rule.programs.split()
+    name: rule for rule in chain.from_iterable(_TABLES) for name in rule.programs.split()
 }
+
+
+def list_ruled_programs() -> list[str]:
+    """Return the name of each program as often as tables name it; once is right."""
+    rules = chain.from_iterable(_TABLES)
+    return [*(name for rule in rules for name in rule.programs.split()), *READING_PROGRAMS]
 
 
 def is_known_program(program: str) -> bool:

@@ -82,7 +82,7 @@ RULES = (
     ProgramRule(
         programs="""
             knex sequelize sequelize-cli typeorm mikro-orm drizzle-kit node-pg-migrate db-migrate
-            umzug migrate-mongo goose dbmate migrate atlas sqlx diesel sqitch hasura yoyo skeema
+            umzug migrate-mongo goose dbmate migrate sqlx diesel sqitch hasura yoyo skeema
             sql-migrate soda refinery sea-orm-cli piccolo aerich tern bytebase evolve phinx
             graphile-migrate
         """,
@@ -99,6 +99,21 @@ RULES = (
             inspect schema/inspect schema/diff migrate/status migrate/lint migrate/validate
             migration/list migration/info migration/pending log plan verify history heads diff lint
             show dump list
+        """,
+    ),
+    # The migrations of one program of this name, and the clusters of MongoDB with the other.
+    ProgramRule(
+        programs="atlas",
+        changes="""
+            migrate/* schema/apply schema/clean schema/plan */create */delete */update */upgrade
+            */start */pause */load */watch */apply */edit */add */remove */set */import */export
+            */*/create */*/delete */*/update */*/start */*/restart */*/add */*/remove */*/set setup
+            quickstart auth/* config/set config/delete config/init config/edit down apply clean
+        """,
+        reads="""
+            version help status */list */ls */describe */get migrate/status migrate/lint
+            migrate/validate migrate/ls schema/inspect schema/diff auth/whoami config/list
+            config/describe */*/list */*/describe
         """,
     ),
     ProgramRule(

@@ -87,7 +87,7 @@ RULES = (
         """,
     ),
     ProgramRule(
-        programs="cdk sam serverless sls copilot chalice zappa",
+        programs="cdk sam serverless sls chalice zappa",
         changes="""
             deploy destroy bootstrap init import watch delete remove rollback migrate package build
             sync create
@@ -138,11 +138,11 @@ RULES = (
     databricks snow astro prefect dagster airflow kaggle huggingface-cli hf wandb mlflow dvc lakectl
     confluent  rabbitmqadmin mc gsutil s3cmd s5cmd b2 azcopy
     multipass lxc incus virsh vboxmanage VBoxManage prlctl limactl colima orb networksetup nmcli
-    gsettings dconf xfconf-query tailscale cloudflared ngrok neonctl neon pscale turso atlas
+    gsettings dconf xfconf-query tailscale cloudflared ngrok neonctl neon pscale turso
     mongocli auth0 okta amplify eas expo ionic cdktf crossplane velero linkerd cilium sops oras
     skopeo crane regctl cosign juju maas pulumi-esc spacectl tfe kn func copilot porter waypoint
     boundary eb ecs-cli rke2 rancher kustomizer argo werf okteto devspace garden platform upsun
-    clever scalingo koyeb northflank deta deployctl appwrite nhost hasura contentful sanity strapi
+    clever scalingo koyeb northflank deta deployctl appwrite nhost contentful sanity strapi
     directus posthog launchdarkly ldcli newrelic datadog-ci dog pagerduty opsgenie splunk logcli
     promtool amtool grafana-cli influx etcdctl zkCli.sh kcctl pulsar-admin nats rpk hdfs hadoop gam
     clasp sfctl swa azd bicep

@@ -120,7 +120,7 @@ RULES = (
             pip-compile pip-sync easy_install virtualenv venv ensurepip compileall cookiecutter
             copier cruft degit tiged create-react-app create-next-app create-vite yo nativefier
             bumpversion bump2version bump-my-version standard-version semantic-release lerna-publish
-            np release-it twine husky patch-package playwright-install
+            np release-it twine patch-package playwright-install
         """,
         changes="*",
         reads="check show",

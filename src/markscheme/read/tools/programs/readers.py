@@ -16,7 +16,7 @@ READING_PROGRAMS = split_words(
     groups who w last users finger env printenv locale tty arch nproc lscpu lsblk lspci lsusb lsof
     lsmod ps pstree pgrep pidof top htop btop vmstat iostat mpstat sar netstat ss ping ping6
     traceroute tracepath mtr dig nslookup host whois getent md5sum sha1sum sha224sum sha256sum
-    sha384sum sha512sum md5 shasum cksum b2sum b3sum sum crc32 base64 base32 xxd hexdump hd od
+    sha384sum sha512sum md5 shasum cksum b2sum b3sum sum crc32 xxd hexdump hd od
     strings nm objdump readelf otool ldd size addr2line c++filt gron xq htmlq pup csvlook csvstat
     csvgrep csvsort csvjson mlr xsv qsv zcat bzcat xzcat zless zmore gzcat zstdcat lz4cat tokei cloc
     scc sloccount ffprobe identify mediainfo pdfinfo pdfgrep getopts times fc tput clear reset stty
@@ -27,7 +27,7 @@ READING_PROGRAMS = split_words(
     until { } ! coproc findstr where more.com systeminfo tasklist ver vol ipconfig comp chdir title
     rem cls tldr cheat wslpath cygpath pbpaste dust duf procs glow mdcat acpi sensors lshw dmidecode
     inxi neofetch fastfetch apt-cache dpkg-query rpmquery view zipinfo lsar zipgrep arp hostid
-    logname look spell expand unexpand pr ptx gettext ngettext ncdu gdu broot tig gitk onefetch
+    logname look spell unexpand pr ptx gettext ngettext ncdu gdu broot tig gitk onefetch
     dircolors lastlog utmpdump nettop lsns lslocks findmnt blkid fzf sk peco ctop k9s stern kubetail
     hexyl units figlet cowsay toilet lolcat pv jless jc yj jp jmespath toml2json tomlq htmltidy
     cmark inotifywait pygmentize highlight source-highlight

@@ -24,10 +24,14 @@ _NON_FILE_TARGET = re.compile(
     r"/dev/(null|stdout|stderr|stdin|tty|fd/\d+)|\$null|nul:?|\d+-?|-", re.IGNORECASE
 )
 _DRY_RUN = re.compile(
-    r"--(dry-?run|help|version|what-?if|just-print|noop)(=(?!none$|false$).*)?|-help|-version|/\?"
+    r"--(dry-?run|help|what-?if|just-print|noop)(=(?!none$|false$).*)?|-help|/\?"
     r"|-whatif(:\$true)?",
     re.IGNORECASE,
 )
+# `helm upgrade app chart --version 1.2` names a version; only alone does the option ask for one.
+_VERSION_OPTIONS = ("--version", "-version")
+# Options with free text, which may look like an option itself: `git commit -m --help`.
+_TEXT_OPTION = re.compile(r"-[A-Za-z]*m|--(message|title|body|description|comment|notes?)")
 # Options of many programs that take a word of their own before a sub-command.
 _VALUED_OPTIONS = split_words(
     "--context --kubeconfig --namespace --cluster --profile --region --project --account --user "
@@ -76,11 +80,16 @@ def is_real_file(target: str) -> bool:
 
 def is_dry_run(words: Sequence[str]) -> bool:
     """Return whether an option before `--` says that the program only shows what it would do."""
+    if len(words) == 1 and words[0] in _VERSION_OPTIONS:
+        return True
+    before = ""
     for word in words[:_MAX_WORDS]:
         if word == "--":
             return False
-        if word[:1] in "-/" and _DRY_RUN.fullmatch(word) is not None:
+        is_value = _TEXT_OPTION.fullmatch(before) is not None
+        if word[:1] in "-/" and not is_value and _DRY_RUN.fullmatch(word) is not None:
             return True
+        before = word
     return False
 
 

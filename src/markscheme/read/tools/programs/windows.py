@@ -8,11 +8,18 @@ RULES = (
     ProgramRule(
         programs="""
             del erase rd md ren copy move xcopy robocopy mklink setx diskpart format takeown
-            bitsadmin expand assoc ftype cacls cipher compact makecab replace subst tsdiscon
+            bitsadmin assoc ftype cacls cipher compact makecab replace subst tsdiscon
             shutdown.exe logoff bcdedit dism sfc
         """,
         changes="*",
         reading=r"/[lL]|/\?",
+    ),
+    # On Windows it unpacks cabinets; elsewhere it prints a file with spaces for tabs.
+    ProgramRule(
+        programs="expand",
+        reads="*",
+        changing=r"(?i:[-/](r|f:.*)|.*\.(cab|msu|..?_))",
+        reading=r"-[dD]|/[dD]|/\?",
     ),
     ProgramRule(
         programs="attrib",
