@@ -14,7 +14,7 @@ from markscheme.read.transcripts import Draft
 from markscheme.vocabulary import CallStatus, Reading
 
 PROTOCOL = CallOrder(first="memory", then=("search", "explore"))
-RECALL = ("mcp__memory__search_nodes", {})
+RECALL: tuple[str, Any] = ("mcp__memory__search_nodes", {})
 
 
 def run_calls(*calls: tuple[str, Any]) -> Transcript:

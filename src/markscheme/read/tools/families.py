@@ -316,7 +316,10 @@ def _build_entry_matchers(
         yield CallMatcher(tool=_compile_choices(names), skips_reading_names=skips_reading_names)
     for entry in folded:
         if entry.keys() != {"tool"}:
-            yield CallMatcher(**{key: _compile_entry(key, text) for key, text in entry.items()})
+            patterns: dict[str, Any] = {
+                key: _compile_entry(key, text) for key, text in entry.items()
+            }
+            yield CallMatcher(**patterns)
 
 
 def _compile_entry(key: str, text: str) -> re.Pattern[str]:
