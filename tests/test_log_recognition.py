@@ -12,7 +12,7 @@ import pytest
 
 from agent_logs import LOGS
 from markscheme import MarkschemeError, Transcript, read_transcript
-from markscheme.read.transcripts import read_transcripts
+from markscheme.read.transcripts import list_format_names, read_transcripts
 from markscheme.tell.transcript import dump_transcripts, print_timeline
 
 # The folders of logs that are read by one format each.
@@ -59,7 +59,7 @@ def test_no_other_log_is_taken_for_one_of_these() -> None:
 )
 def test_a_document_that_was_cut_anywhere_is_never_complete(path: Path, tmp_path: Path) -> None:
     text = path.read_text(encoding="utf-8").rstrip()
-    for end in range(1, len(text), 97):
+    for end in range(1, len(text), 397):
         for transcript in read_text(tmp_path, text[:end], path.name):
             assert not transcript.complete, end
 
@@ -69,9 +69,10 @@ def test_half_a_character_in_any_text_stops_nothing(path: Path, tmp_path: Path) 
     text = path.read_text(encoding="utf-8")
     # Ids, names, commands and texts: every string of the log ends with half a character.
     damaged = text.replace('",', f'{LONE_SURROGATE}",').replace('"}', f'{LONE_SURROGATE}"}}')
-    read_text(tmp_path, damaged, path.name)
+    found = read_text(tmp_path, damaged, path.name)
     with suppress(MarkschemeError):
-        read_transcripts(tmp_path / path.name, path.parent.name)
+        found += [one for _, one in read_transcripts(tmp_path / path.name, path.parent.name)]
+    assert all((one.final_text or "").encode() is not None for one in found)
 
 
 def iter_places(value: Any, place: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
@@ -109,7 +110,8 @@ def test_wrong_types_in_any_place_stop_nothing(path: Path, tmp_path: Path) -> No
             changed_text = "\n".join(map(json.dumps, changed))
         else:
             changed_text = json.dumps(changed)
-        read_text(tmp_path, changed_text, path.name)
+        for transcript in read_text(tmp_path, changed_text, path.name):
+            assert transcript.format in list_format_names(), place
 
 
 @pytest.mark.parametrize("path", FILES, ids=IDS)
@@ -136,7 +138,10 @@ def test_a_call_is_not_lost_without_a_doubt(path: Path, tmp_path: Path) -> None:
 
 
 def test_a_log_can_be_forced_to_another_format() -> None:
+    read = 0
     for path in FILES:
         for name in FORMATS:
             with suppress(MarkschemeError):
-                read_transcript(path, name)
+                assert read_transcript(path, name).format == name
+                read += 1
+    assert read >= len(FILES)
