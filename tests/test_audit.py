@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 import unicodedata
+from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 from typing import ClassVar
@@ -18,7 +19,7 @@ from msgspec import structs
 
 from markscheme import AuditReport, Cell, DocumentError, Item, audit, load_exam, load_rubric
 from markscheme.mark import STEPS, normalise
-from markscheme.mark.axes import ComparingAxis, ContainsAll
+from markscheme.mark.axes import ComparingAxis, ContainsAll, list_alternatives
 from markscheme.prove.audit import (
     ABSORBED,
     COMMUTING,
@@ -404,8 +405,12 @@ class _StartsWith(ComparingAxis):
     expects: str = "expected_contains"
     match: str = "substring"
 
+    def item_problems(self, item: Item) -> Iterator[tuple[str, str]]:  # noqa: ARG002
+        return iter(())
+
     def judge(self, text: str, item: Item) -> Cell:
-        wanted = tuple(item.expectations[self.expects])
+        entries = item.expectations[self.expects]
+        wanted = tuple(text for entry in entries for text in list_alternatives(entry))
         return Cell.passed("starts") if text.startswith(wanted) else Cell.missed("does not")
 
 
