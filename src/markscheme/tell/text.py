@@ -12,7 +12,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+<<<<<<< HEAD
 from markscheme.tell.console import create_console
+=======
+from markscheme.mark.axes import ALTERNATIVE_BAR
+>>>>>>> lint
 from markscheme.tell.language import (
     replace_control_characters,
     translate,
@@ -124,7 +128,7 @@ class RunPage:
         return [
             Text(_format_row_label(row)),
             Text(_replace_unprintable(got), style="" if row["got"] is not None else "magenta"),
-            Text(_replace_unprintable(", ".join(row["expected"] or []))),
+            Text(_replace_unprintable(_join_expected(row["expected"] or []))),
             *cells,
             Text(score, style=style),
         ]
@@ -295,6 +299,11 @@ def _format_row_label(row: Mapping[str, Any]) -> str:
     subject = f"{row['subject']}/" if row["subject"] is not None else ""
     attempt = f"#{row['attempt']}" if row["attempt"] not in {None, 1} else ""
     return _replace_unprintable(f"{subject}{row['item']}{attempt}")
+
+
+def _join_expected(expected: Iterable[str]) -> str:
+    """Return what is expected as a narrow column shows it: of alternatives, the first."""
+    return ", ".join(entry.partition(ALTERNATIVE_BAR)[0] for entry in expected)
 
 
 def _replace_unprintable(text: str) -> str:
