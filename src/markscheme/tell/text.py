@@ -12,11 +12,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-<<<<<<< HEAD
-from markscheme.tell.console import create_console
-=======
 from markscheme.mark.axes import ALTERNATIVE_BAR
->>>>>>> lint
+from markscheme.tell.console import create_console
 from markscheme.tell.language import (
     replace_control_characters,
     translate,

@@ -20,6 +20,7 @@ from itertools import chain
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from markscheme.read.tools.commands import iter_commands
 from markscheme.read.tools.memory_writes import MEMORY_WRITES
@@ -316,10 +317,15 @@ def _build_entry_matchers(
         yield CallMatcher(tool=_compile_choices(names), skips_reading_names=skips_reading_names)
     for entry in folded:
         if entry.keys() != {"tool"}:
+<<<<<<< HEAD
             patterns: dict[str, Any] = {
                 key: _compile_entry(key, text) for key, text in entry.items()
             }
             yield CallMatcher(**patterns)
+=======
+            patterns = {key: _compile_entry(key, text) for key, text in entry.items()}
+            yield replace(CallMatcher(), **patterns)
+>>>>>>> mend2
 
 
 def _compile_entry(key: str, text: str) -> re.Pattern[str]:
