@@ -317,15 +317,8 @@ def _build_entry_matchers(
         yield CallMatcher(tool=_compile_choices(names), skips_reading_names=skips_reading_names)
     for entry in folded:
         if entry.keys() != {"tool"}:
-<<<<<<< HEAD
-            patterns: dict[str, Any] = {
-                key: _compile_entry(key, text) for key, text in entry.items()
-            }
-            yield CallMatcher(**patterns)
-=======
             patterns = {key: _compile_entry(key, text) for key, text in entry.items()}
             yield replace(CallMatcher(), **patterns)
->>>>>>> mend2
 
 
 def _compile_entry(key: str, text: str) -> re.Pattern[str]:
