@@ -40,7 +40,10 @@ _DUMPING_FUNCTIONS = frozenset(["json.dump", "yaml.dump", "yaml.safe_dump", "tom
 _ALWAYS_CHANGING = frozenset(["save", "post", "put", "patch", "delete", "kill", "chmod", "commit"])
 # The file is judged where it is opened.
 _WRITING_METHODS = frozenset(["write", "writerow", "writerows", "writeheader"])
-_MAGIC = re.compile(r"^\s*(?P<sign>%%?\w+|!)(?P<rest>.*)$", re.MULTILINE)
+# Also with a variable for the output: `lines = !ls`.
+_MAGIC = re.compile(
+    r"^\s*(?:[A-Za-z_][\w, ]*=\s*(?=[!%]))?(?P<sign>%%?\w+|!)(?P<rest>.*)$", re.MULTILINE
+)
 
 
 def judge_python(source: str, depth: int = 0) -> Findings:
@@ -65,6 +68,7 @@ def judge_python(source: str, depth: int = 0) -> Findings:
 def judge_notebook_cell(source: str) -> Findings:
     """Return what a cell of IPython does: Python with `!command` and `%magic` lines."""
     scripts: list[str] = []
+    written: list[str] = []
 
     def take_line(match: re.Match[str]) -> str:
         if match["sign"] in {"!", "%%bash", "%%sh", "%sx", "%system"}:
@@ -75,12 +79,13 @@ def judge_notebook_cell(source: str) -> Findings:
         elif match["sign"] in {"%pip", "%conda"}:
             scripts.append(f"{match['sign'][1:]}{match['rest']}")
         elif match["sign"] in {"%%writefile", "%%file", "%save"}:
-            scripts.append(f"touch{match['rest']}")
+            written.append(match["rest"].strip())
         return "pass"
 
     shell_cell = re.match(r"\s*%%(bash|sh|script)", source) is not None
     plain = _MAGIC.sub(take_line, source)
     found = Findings() if shell_cell else judge_python(plain)
+    found.changes += written
     found.scripts = scripts[:1] if shell_cell else [*found.scripts, *scripts]
     return found
 
