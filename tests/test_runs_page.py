@@ -69,6 +69,11 @@ def several(project: Project) -> Path:
     return page
 
 
+def without_controls(text: str) -> str:
+    """Return a text as a tag value may hold it: control characters are refused there."""
+    return "".join(character for character in text if character.isprintable())
+
+
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Compare runs in which everything that can be said is hostile."""
@@ -79,7 +84,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "id": f"h{at}",
             "prompt": text,
             "expected_contains": [text[:2000]],
-            "tags": {"pair": HOSTILE[at // 2 * 2][:300], "odd": str(at % 2)},
+            "tags": {"pair": without_controls(HOSTILE[at // 2 * 2])[:300], "odd": str(at % 2)},
         }
         for at, text in enumerate(HOSTILE)
     ]
