@@ -64,3 +64,9 @@ HOSTILE = (
     "🏳️‍🌈👨‍👩‍👧‍👦 \U0001f1ea\U0001f1f8 \ufffd \ue000 \t tab",
     "= 1 + 1; @somebody #1 !important; @import url(https://evil.example)",
 )
+
+
+def without_controls(text: str) -> str:
+    """Return a text as a tag value may hold it: control characters are refused there."""
+    joiner = "\u200d"
+    return "".join(sign for sign in text if sign.isprintable() or sign == joiner)

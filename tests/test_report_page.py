@@ -9,7 +9,7 @@ import pytest
 
 from browsing import DESK, OPEN_ALL, PHONE, faults_of_access
 from commands import here
-from hostile import HOSTILE
+from hostile import HOSTILE, without_controls
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,9 +38,9 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     items, rows = [], []
     for at, text in enumerate(HOSTILE):
         tags = {
-            "pair": HOSTILE[at // 2 * 2],
-            "third": HOSTILE[at % 3],
-            "long": HOSTILE[55 - at % 2],
+            "pair": without_controls(HOSTILE[at // 2 * 2]),
+            "third": without_controls(HOSTILE[at % 3]),
+            "long": without_controls(HOSTILE[55 - at % 2]),
         }
         items.append(
             {"id": f"h{at}", "prompt": text, "expected_contains": [text[:2000]], "tags": tags}

@@ -11,7 +11,7 @@ import pytest
 
 from browsing import DESK, OPEN_ALL, PHONE, faults_of_access
 from commands import FULL, LONG, RUBRIC, WRONG, Done, Project, here, markscheme
-from hostile import HOSTILE
+from hostile import HOSTILE, without_controls
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -67,11 +67,6 @@ def several(project: Project) -> Path:
     page = project.folder / "several.html"
     assert compared(project, page, "big", "near", "poor", "unsure").code == 1
     return page
-
-
-def without_controls(text: str) -> str:
-    """Return a text as a tag value may hold it: control characters are refused there."""
-    return "".join(character for character in text if character.isprintable())
 
 
 @pytest.fixture(scope="module")
