@@ -16,7 +16,7 @@ from markscheme.tell.language import translate, translate_plural
 from markscheme.tell.transcript import list_activity
 from markscheme.vocabulary import NoteAxis, ScaleAxis
 from markscheme.workflows.sitting import PlacedAnswer, RatedAxis, RatingSitting
-from markscheme.workflows.sitting_file import Mark
+from markscheme.workflows.sitting_file import SittingMark
 
 ReadInput = Callable[[str], str | None]
 WriteLine = Callable[[str], None]
@@ -61,7 +61,7 @@ class RatingQuestion:
     place: PlacedAnswer | None
     axes: Sequence[RatedAxis]
     number: int = 0
-    marks: Sequence[Mark | None] = ()
+    marks: Sequence[SittingMark | None] = ()
     at: int = 0
     draft: str = ""
     rater: str = ""
@@ -77,7 +77,7 @@ class RatingQuestion:
         return self.axes[self.at]
 
     @property
-    def mark(self) -> Mark | None:
+    def mark(self) -> SittingMark | None:
         """What the rater said on this axis before."""
         return self.marks[self.at]
 
@@ -456,7 +456,7 @@ def describe_end(question: RatingQuestion) -> str:
     )
 
 
-def describe_mark(mark: Mark) -> str:
+def describe_mark(mark: SittingMark) -> str:
     """Return what the rater said before, and how to keep it."""
     said = "" if mark.score is None else str(mark.score)
     note = f"“{mask_text(mark.note)}”" if mark.note else ""
@@ -464,7 +464,7 @@ def describe_mark(mark: Mark) -> str:
     return translate("rated before: {given} (Enter keeps it)", given=given)
 
 
-def format_short_mark(mark: Mark | None) -> str:
+def format_short_mark(mark: SittingMark | None) -> str:
     """Return what the rater said in short: the score, ✎ for a note, – for none, · if not asked."""
     if mark is None:
         return "·"

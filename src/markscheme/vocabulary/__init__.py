@@ -11,7 +11,24 @@ time that a stdlib dataclass takes, and every command creates them all.
 
 from markscheme.vocabulary.answer import Answer, RowError
 from markscheme.vocabulary.atomic import write_path
-from markscheme.vocabulary.cell import Breakdown, Cell, Reading, Response, Status
+from markscheme.vocabulary.cell import (
+    UNKNOWN_SCORE,
+    Breakdown,
+    Cell,
+    Mark,
+    MarkSource,
+    Reading,
+    Response,
+    ScoreBounds,
+    Status,
+)
+from markscheme.vocabulary.criteria import (
+    Criteria,
+    Criterion,
+    CriterionCheck,
+    CriterionGroup,
+    iterate_criteria,
+)
 from markscheme.vocabulary.decision import (
     Bounds,
     CountCondition,
@@ -89,6 +106,7 @@ from markscheme.vocabulary.printing import (
     find_control_character,
 )
 from markscheme.vocabulary.rating import (
+    ChoiceAxis,
     NoteAxis,
     OpenRating,
     RatedAxis,
@@ -134,6 +152,7 @@ __all__ = [
     "MESSAGE_COLUMN",
     "NO_RESULT",
     "ROUND_TAG",
+    "UNKNOWN_SCORE",
     "ZERO",
     "Allowance",
     "Answer",
@@ -147,7 +166,12 @@ __all__ = [
     "Call",
     "CallStatus",
     "Cell",
+    "ChoiceAxis",
     "CountCondition",
+    "Criteria",
+    "Criterion",
+    "CriterionCheck",
+    "CriterionGroup",
     "DecisionOutcome",
     "DecisionRequirements",
     "DecisionRow",
@@ -166,6 +190,8 @@ __all__ = [
     "ItemReport",
     "ItemStatus",
     "Level",
+    "Mark",
+    "MarkSource",
     "MarkschemeError",
     "Message",
     "Mutation",
@@ -188,6 +214,7 @@ __all__ = [
     "Rubric",
     "ScaleAxis",
     "ScaleLevel",
+    "ScoreBounds",
     "SessionMetrics",
     "SourceLocation",
     "Status",
@@ -226,6 +253,7 @@ __all__ = [
     "format_signed_amount",
     "format_value",
     "is_follow_up",
+    "iterate_criteria",
     "join_messages",
     "list_pairs",
     "resolve_matches",

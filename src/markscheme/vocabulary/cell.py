@@ -1,5 +1,7 @@
 """How one answer is scored: the response as it is read, a cell per axis, and their breakdown.
 
+A cell that was not scored has bounds: whatever is still unknown, its value lies between them.
+
 >>> cell = Cell.missed("`went` is not in the text", near_miss="lower")
 >>> cell.status, cell.value
 (<Status.SCORED: 'scored'>, Fraction(0, 1))
@@ -26,14 +28,53 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 
 class Status(StrEnum):
-    """Whether an axis could score an answer."""
+    """Whether an axis could score an answer.
+
+    `NOT_APPLICABLE` is a mark that was given: the axis asks for nothing here, so the weights of the
+    others are scaled up. An axis that abstained or failed leaves the score unknown.
+    """
 
     SCORED = "scored"
     ABSTAINED = "abstained"
     FAILED = "failed"
+    NOT_APPLICABLE = "n/a"
 
 
 _SCORED = Status.SCORED
+
+
+class MarkSource(StrEnum):
+    """Who marks: a person, a judge model, or a check that the rubric's own code computes."""
+
+    PERSON = "person"
+    JUDGE = "judge"
+    CHECK = "check"
+
+
+class Mark(Struct, frozen=True, kw_only=True):
+    """One mark of an axis or of one of its criteria: who gave it, its score and the reason.
+
+    `score` is a number of the scale, the name of an option, 1 or 0 for a criterion, or `n/a`. It is
+    `None` where nothing could be read or told; `why` then says the reason. `by` is the name of the
+    rater, or the kind of the check. `criterion` is empty for a mark of the axis itself.
+    """
+
+    score: Fraction | str | None
+    source: MarkSource
+    by: str
+    criterion: str = ""
+    why: str = ""
+
+
+class ScoreBounds(Struct, frozen=True, kw_only=True):
+    """The lowest and the highest value that an unknown score can still get, both included."""
+
+    low: Fraction
+    high: Fraction
+
+
+UNKNOWN_SCORE = ScoreBounds(low=_ZERO, high=_ONE)
+"""The bounds of a score of which nothing is known."""
 
 
 class Reading(StrEnum):
@@ -51,13 +92,17 @@ class Cell(Struct, frozen=True, kw_only=True):
     """The score of one axis for one answer: a value if and only if scored, and always a reason.
 
     `near_miss` names the one normalisation step that is not used and would have let the answer
-    pass.
+    pass. `marks` are those that people, judges or checks gave, where the axis is made of marks.
+
+    Only an axis of criteria that keeps negative values gives less than 0.
     """
 
     status: Status
     value: Fraction | None
     reason: str
     near_miss: str | None = None
+    bounds: ScoreBounds = UNKNOWN_SCORE
+    marks: tuple[Mark, ...] = ()
 
     def __post_init__(self) -> None:
         value = self.value
@@ -65,8 +110,8 @@ class Cell(Struct, frozen=True, kw_only=True):
             raise ValueError(f"a cell has a value exactly when it is scored, not {self!r}")
         if value is None or value is _ZERO or value is _ONE:
             return
-        if type(value) is not Fraction or not 0 <= value <= 1:
-            raise ValueError(f"a cell's value is a fraction from 0 to 1, not {value!r}")
+        if type(value) is not Fraction or value > 1:
+            raise ValueError(f"a cell's value is a fraction of at most 1, not {value!r}")
 
     @classmethod
     def passed(cls, reason: str) -> Cell:

@@ -9,6 +9,8 @@ from fractions import Fraction
 
 from msgspec import Struct
 
+from markscheme.vocabulary.cell import MarkSource
+
 
 class ScaleLevel(StrEnum):
     """What the scores of a scale mean: names, an order, or numbers with equal steps."""
@@ -19,15 +21,21 @@ class ScaleLevel(StrEnum):
 
 
 class ScaleAxis(Struct, frozen=True, kw_only=True):
-    """An axis that is rated, not computed: whole numbers, each with an anchor text.
+    """An axis that is rated, not computed: numbers with equal steps, and anchors in words.
 
-    It has no weight: the average of a variant is the plain mean of its scales.
+    Every whole number has an anchor. With a `step` of a half, the numbers between them can be given
+    too. With `may_not_apply`, `n/a` can be given in place of a number.
+
+    In a comparison the average of a variant is the plain mean of its scales, whatever weight they
+    have in the score of a run.
     """
 
     name: str
     question: str
     anchors: Mapping[int, str]
     title: str = ""
+    step: Fraction = Fraction(1)
+    may_not_apply: bool = False
 
     @property
     def lowest(self) -> int:
@@ -45,6 +53,16 @@ class ScaleAxis(Struct, frozen=True, kw_only=True):
         return f"{self.name} {self.title}".rstrip()
 
 
+class ChoiceAxis(Struct, frozen=True, kw_only=True):
+    """An axis whose marks are names without an order; `options` gives the value of each name."""
+
+    name: str
+    question: str
+    options: Mapping[str, Fraction]
+    title: str = ""
+    may_not_apply: bool = False
+
+
 class NoteAxis(Struct, frozen=True, kw_only=True):
     """A question that a rater answers in words. It has no score and decides nothing."""
 
@@ -55,11 +73,12 @@ class NoteAxis(Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rating:
-    """One rater's score of one axis on one answer. A note has no score.
+    """One rater's score of one axis, or of one criterion of it, on one answer. A note has no score.
 
-    `order` is the place of the answer among all that the rater was shown, counted from 1, and `at`
-    is when the rating was given, in ISO 8601; both are `None` if they were not recorded. `line` is
-    its line in the file of ratings.
+    `source` says whether the rater is a person or a judge model. `repeat` counts how often the same
+    rater had been asked the same before. `order` is the place of the answer among all that the
+    rater was shown, counted from 1, and `at` is when the rating was given, in ISO 8601; both are
+    `None` if they were not recorded. `line` is its line in the file of ratings.
     """
 
     item: str
@@ -70,6 +89,9 @@ class Rating:
     note: str = ""
     order: int | None = None
     at: str | None = None
+    criterion: str = ""
+    source: MarkSource = MarkSource.PERSON
+    repeat: int = 0
     line: int = field(default=0, compare=False)
 
 

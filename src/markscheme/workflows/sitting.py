@@ -22,7 +22,12 @@ from markscheme.weigh.rating_design import (
 )
 from markscheme.workflows.rate import AnswersToRate, BlindAnswer
 from markscheme.workflows.rating_file import RatingFile, RatingKey
-from markscheme.workflows.sitting_file import BlindPlace, Mark, SittingFile, find_sitting_path
+from markscheme.workflows.sitting_file import (
+    BlindPlace,
+    SittingFile,
+    SittingMark,
+    find_sitting_path,
+)
 
 RatedAxis: TypeAlias = ScaleAxis | NoteAxis
 
@@ -46,7 +51,7 @@ class UndoStep:
 
     place: PlacedAnswer
     axis: RatedAxis
-    before: Mark | None
+    before: SittingMark | None
 
 
 def get_utc_now() -> datetime:
@@ -153,7 +158,7 @@ class RatingSitting:
         own = [rating for rating in self._book.ratings if rating.rater == self.rater]
         given = {(rating.item, rating.variant, rating.axis): rating for rating in own}
         last = max(own, key=lambda rating: rating.line, default=None)
-        marks: dict[tuple[int, str], Mark | None] = {}
+        marks: dict[tuple[int, str], SittingMark | None] = {}
         for place in self.answers:
             answer = place.answer
             scored = all(
@@ -170,15 +175,15 @@ class RatingSitting:
                 if rating is not None and (rating.score is not None or rating.note):
                     marks[place.order, axis.name] = _import_mark(rating, place)
                 elif isinstance(axis, NoteAxis) and scored and not is_last:
-                    marks[place.order, axis.name] = Mark(
+                    marks[place.order, axis.name] = SittingMark(
                         score=None, note="", text_key=place.text_key, at=None, order_known=False
                     )
         self._file.add_marks(marks)
 
-    def _get_recorded_mark(self, place: PlacedAnswer, axis: RatedAxis) -> Mark | None:
+    def _get_recorded_mark(self, place: PlacedAnswer, axis: RatedAxis) -> SittingMark | None:
         return self._file.record.marks.get((place.order, axis.name))
 
-    def get_mark(self, place: PlacedAnswer, axis: RatedAxis) -> Mark | None:
+    def get_mark(self, place: PlacedAnswer, axis: RatedAxis) -> SittingMark | None:
         """Return what the rater said; `None` if it is not rated, or not on this scale."""
         mark = self._get_recorded_mark(place, axis)
         if mark is None or isinstance(axis, NoteAxis):
@@ -192,7 +197,7 @@ class RatingSitting:
         """Record a score or a note; it replaces an earlier one."""
         before = self._get_recorded_mark(place, axis)
         at = self._now().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        mark = Mark(score=score, note=note, text_key=place.text_key, at=at)
+        mark = SittingMark(score=score, note=note, text_key=place.text_key, at=at)
         self._file.add_marks({(place.order, axis.name): mark})
         self._undo_steps.append(UndoStep(place=place, axis=axis, before=before))
 
@@ -246,8 +251,8 @@ def _format_label(number: int) -> str:
     return chr(ord("A") + number - 1) if number <= 26 else str(number)  # noqa: PLR2004
 
 
-def _import_mark(rating: Rating, place: PlacedAnswer) -> Mark:
-    return Mark(
+def _import_mark(rating: Rating, place: PlacedAnswer) -> SittingMark:
+    return SittingMark(
         score=rating.score,
         note=rating.note,
         text_key=place.text_key,
@@ -256,7 +261,7 @@ def _import_mark(rating: Rating, place: PlacedAnswer) -> Mark:
     )
 
 
-def _build_rating(key: RatingKey, mark: Mark, place: PlacedAnswer) -> Rating | None:
+def _build_rating(key: RatingKey, mark: SittingMark, place: PlacedAnswer) -> Rating | None:
     """Return a rating for the file; `None` for a note that the rater was asked for and had none."""
     if mark.score is None and not mark.note:
         return None

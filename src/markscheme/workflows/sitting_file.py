@@ -41,7 +41,7 @@ class BlindPlace:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mark:
+class SittingMark:
     """What a rater said about one axis of one answer. `text_key` is a digest of the answer.
 
     A mark without a score and without a note says that the rater was asked for a note and had
@@ -62,7 +62,7 @@ class SittingRecord:
     rater: str
     seed: int
     places: list[BlindPlace]
-    marks: dict[tuple[int, str], Mark]
+    marks: dict[tuple[int, str], SittingMark]
     unwritten: set[tuple[int, str]]
 
 
@@ -136,7 +136,7 @@ class SittingFile:
         )
         self.record.places += places
 
-    def add_marks(self, marks: Mapping[tuple[int, str], Mark | None]) -> None:
+    def add_marks(self, marks: Mapping[tuple[int, str], SittingMark | None]) -> None:
         """Append marks; they are on the disk when this returns. `None` withdraws a mark."""
         self._append(_build_mark_line(*key, mark) for key, mark in marks.items())
         for key, mark in marks.items():
@@ -160,7 +160,7 @@ class SittingFile:
             raise UsageError(message) from error
 
 
-def _build_mark_line(order: int, axis: str, mark: Mark | None) -> dict[str, Any]:
+def _build_mark_line(order: int, axis: str, mark: SittingMark | None) -> dict[str, Any]:
     place: dict[str, Any] = {"order": order, "axis": axis}
     if mark is None:
         return {**place, "withdrawn": True}
@@ -172,7 +172,7 @@ def _format_line(line: Mapping[str, Any]) -> bytes:
     return json.dumps(line, ensure_ascii=False).encode() + b"\n"
 
 
-def _apply_mark(record: SittingRecord, key: tuple[int, str], mark: Mark | None) -> None:
+def _apply_mark(record: SittingRecord, key: tuple[int, str], mark: SittingMark | None) -> None:
     record.unwritten.add(key)
     if mark is None:
         record.marks.pop(key, None)
@@ -233,7 +233,7 @@ def _apply_line(record: SittingRecord, line: Mapping[str, Any]) -> None:
     if line.get("withdrawn"):
         _apply_mark(record, (order, axis), None)
         return
-    mark = Mark(
+    mark = SittingMark(
         score=None if line["score"] is None else _expect(line["score"], int),
         note=_expect(line["note"], str),
         text_key=_expect(line["text"], str),
