@@ -12,11 +12,14 @@ time that a stdlib dataclass takes, and every command creates them all.
 from markscheme.vocabulary.answer import Answer, RowError
 from markscheme.vocabulary.atomic import write_path
 from markscheme.vocabulary.cell import (
+    NOT_APPLICABLE,
     UNKNOWN_SCORE,
+    AxisValue,
     Breakdown,
     Cell,
     Mark,
     MarkSource,
+    NotApplicable,
     Reading,
     Response,
     ScoreBounds,
@@ -150,6 +153,7 @@ __all__ = [
     "EXACT_CONTEXT",
     "MAIN_AGENT",
     "MESSAGE_COLUMN",
+    "NOT_APPLICABLE",
     "NO_RESULT",
     "ROUND_TAG",
     "UNKNOWN_SCORE",
@@ -160,6 +164,7 @@ __all__ = [
     "Attempts",
     "Axis",
     "AxisSpec",
+    "AxisValue",
     "BaselineLimit",
     "Bounds",
     "Breakdown",
@@ -195,6 +200,7 @@ __all__ = [
     "MarkschemeError",
     "Message",
     "Mutation",
+    "NotApplicable",
     "NoteAxis",
     "OpenRating",
     "Outcome",
