@@ -303,9 +303,7 @@ class _MarkChecker:
         known = self._list_criteria(rating.axis, rating.item)
         criterion = known.get(rating.criterion)
         if criterion is None:
-            shown = (
-                f"{format_value(rating.criterion)} is no criterion of {format_value(rating.item)}"
-            )
+            shown = f"{_quote(rating.criterion)} is no criterion of {_quote(rating.item)}"
             rated = [name for name, entry in known.items() if entry.check is None]
             hint = suggest_match(rating.criterion, rated)
             yield "criterion", f"{shown}; allowed: {', '.join(rated) or 'none'}{hint}"
@@ -322,7 +320,7 @@ class _MarkChecker:
         return self.criteria[axis, item]
 
     def _find_repetition(self, rating: Rating) -> Iterator[tuple[str, str]]:
-        """Yield a problem if the rater rated the same before; a judge is asked in several orders."""
+        """Yield a problem if the rater rated the same before. Judges may rate in several orders."""
         order = rating.order if rating.source is _JUDGE else None
         key = (_get_cell(rating), rating.criterion, rating.rater, rating.repeat, order)
         first = self.firsts.setdefault(key, rating)
