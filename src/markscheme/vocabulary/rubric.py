@@ -88,8 +88,8 @@ class Rubric:
     decision_table: DecisionTable | None = None
     requirements: DecisionRequirements | None = None
     scales: tuple[ScaleAxis, ...] = ()
-    choices: tuple[ChoiceAxis, ...] = ()
     notes: tuple[NoteAxis, ...] = ()
+    choices: tuple[ChoiceAxis, ...] = ()
 
     def __iter__(self) -> Iterator[AxisSpec]:
         return iter(self.axes)
