@@ -240,7 +240,7 @@ def test_ratings_may_name_the_attempt(desk: Desk) -> None:
 
 def test_ratings_of_a_rubric_without_marked_axes_are_refused(desk: Desk) -> None:
     text = "rubric: plain\nversion: 1\naxes:\n  - {name: words, kind: contains_all, weight: 1}\n"
-    scale = "  - {name: tone, kind: scale, question: Kind?, anchors: {1: no, 2: yes}}\n"
+    scale = "  - {name: tone, kind: scale, question: "Kind?", anchors: {1: bad, 2: good}}\n"
     desk.rubric.write_text(text + scale, encoding="utf-8")
     plain = "exam: e\nitems:\n  - {id: i1, prompt: p, expected_contains: [dose]}\n"
     desk.exam.write_text(plain, encoding="utf-8")
