@@ -100,6 +100,7 @@ from markscheme.vocabulary.numbers import (
     sum_amounts,
     to_float,
     to_fraction,
+    to_number,
 )
 from markscheme.vocabulary.printing import (
     PrintableStream,
@@ -271,6 +272,7 @@ __all__ = [
     "sum_amounts",
     "to_float",
     "to_fraction",
+    "to_number",
     "to_plain",
     "to_record",
     "write_path",
