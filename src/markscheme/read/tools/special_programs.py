@@ -365,7 +365,8 @@ def _judge_package_runner(name: str) -> Callable[[list[str], SimpleCommand], Fin
         effect = judge_program(name, words)
         if effect is Effect.UNKNOWN and words and is_known_program(words[0]):
             return Findings(scripts=[shlex.join(words)])
-        if effect is Effect.UNKNOWN and runs_script_that_writes(words[1:]):
+        named = list(itertools.dropwhile(lambda word: word[:1] == "-", words))
+        if effect is Effect.UNKNOWN and runs_script_that_writes(named):
             return _change_if(name, words, changes=True)
         if effect is Effect.UNKNOWN:
             return Findings(programs=[_name_program(name, words)])
