@@ -22,11 +22,11 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from markscheme.read.tools.commands import iter_commands
+from markscheme.read.tools.commands import iter_call_commands
 from markscheme.read.tools.memory_writes import MEMORY_WRITES
 from markscheme.read.tools.mutations import find_mutation
 from markscheme.read.tools.reading_names import is_reading_name
-from markscheme.read.tools.tool_names import is_shell_tool
+from markscheme.read.tools.tool_names import runs_commands
 from markscheme.vocabulary import (
     MAIN_AGENT,
     Call,
@@ -58,15 +58,15 @@ _MEMORY_FILES = (
 )
 _READ_TOOLS = ("read*", "view", "grep", "glob", "ls", "list*")
 _READ_PROGRAMS = (
-    "cat bat head tail less more nl sed awk ls tree find fd fdfind rg grep egrep fgrep ag ack"
+    "cat bat batcat tac head tail less more nl sed gsed awk gawk mawk ls eza exa tree find fd "
+    "fdfind rg grep egrep fgrep zgrep ag ack ug ugrep jq yq strings xxd hexdump od zcat ast-grep sg "
+    "get-content gc get-childitem gci select-string sls findstr"
 )
 # Programs that show what is in a file, or that it is there; `echo memory.md` reads no memory.
 _MEMORY_PROGRAMS = "|".join(
     [
         *_READ_PROGRAMS.split(),
-        *("batcat", "view", "tac", "strings", "jq", "yq", "zcat", "zgrep", "glow", "mdcat"),
-        *("gawk", "mawk", "gsed", "ug", "ugrep", "get-content", "gc", "type", "select-string"),
-        *("sls", "git grep", "git show"),
+        *("view", "glow", "mdcat", "type", "git grep", "git show"),
     ]
 )
 # Where a dispatch has the kind of its agent.
@@ -214,9 +214,9 @@ class CallMatcher(Struct, frozen=True, kw_only=True):
 
     def find_command(self, call: Call) -> int | None:
         """Return which simple command of a call is the first that matches."""
-        if call.command is None or (self.tool is None and not is_shell_tool(call.name)):
+        if call.command is None or (self.tool is None and not runs_commands(call.name)):
             return None
-        commands = enumerate(iter_commands(call.command))
+        commands = enumerate(iter_call_commands(call))
         return next((at for at, words in commands if self._matches_command(words)), None)
 
     def _matches_tool(self, name: str) -> bool:

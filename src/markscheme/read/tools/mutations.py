@@ -15,7 +15,12 @@ from markscheme.read.tools.findings import Findings, shorten_code
 from markscheme.read.tools.harmless_tools import is_harmless_tool
 from markscheme.read.tools.interpreters import SHELL
 from markscheme.read.tools.scripts import judge_script
-from markscheme.read.tools.tool_names import ToolKind, get_tool_kind, may_lack_command
+from markscheme.read.tools.tool_names import (
+    CODE_LANGUAGES,
+    ToolKind,
+    get_tool_kind,
+    may_lack_command,
+)
 from markscheme.vocabulary import Call, Mutation
 
 EDITOR_CHANGES = split_words(
@@ -25,12 +30,7 @@ _LANGUAGES = {
     ToolKind.SHELL: SHELL,
     ToolKind.TERMINAL_INPUT: SHELL,
     ToolKind.POWERSHELL: "powershell",
-    ToolKind.SQL: "sql",
-    ToolKind.QUERY: "sql",
-    ToolKind.PYTHON: "python",
-    ToolKind.NOTEBOOK: "notebook",
-    ToolKind.JAVASCRIPT: "javascript",
-    ToolKind.OTHER: "other",
+    **CODE_LANGUAGES,
 }
 _SQL = re.compile(
     r"\s*(--[^\n]*\s+)*(select\b.*\bfrom\b|select\s+[\w(]+\s*[(;]?|insert\s+into"

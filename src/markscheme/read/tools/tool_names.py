@@ -101,6 +101,16 @@ _NAMES = {
     ToolKind.OTHER: "execute_script run_applescript applescript_execute osascript_run",
     ToolKind.COMPUTER: "computer computer_use computer_call",
 }
+# The language of the code that a tool runs.
+CODE_LANGUAGES: dict[ToolKind | None, str] = {
+    ToolKind.SQL: "sql",
+    ToolKind.QUERY: "sql",
+    ToolKind.PYTHON: "python",
+    ToolKind.NOTEBOOK: "notebook",
+    ToolKind.JAVASCRIPT: "javascript",
+    ToolKind.OTHER: "other",
+}
+_CODE_KINDS = frozenset([ToolKind.PYTHON, ToolKind.NOTEBOOK, ToolKind.JAVASCRIPT])
 _SIGNS = re.compile(r"[^a-z0-9]")
 # Names that are also ordinary words, and so must be the whole last part.
 _MIN_SUFFIX_PARTS = 2
@@ -152,6 +162,12 @@ def get_tool_kind(name: str) -> ToolKind | None:
 def is_shell_tool(name: str) -> bool:
     """Return whether a tool runs commands of a shell."""
     return get_tool_kind(name) in {ToolKind.SHELL, ToolKind.POWERSHELL}
+
+
+def runs_commands(name: str) -> bool:
+    """Return whether a tool runs commands of a shell, or code that may read files."""
+    kind = get_tool_kind(name)
+    return kind in _CODE_KINDS or kind in {ToolKind.SHELL, ToolKind.POWERSHELL}
 
 
 def may_lack_command(name: str) -> bool:
