@@ -33,11 +33,11 @@ from markscheme.read.tools.mutations import (
     find_changes,
     find_mutation,
     find_unknown_programs,
-    find_unknown_tools,
     find_unreadable_code,
 )
 from markscheme.read.tools.scripts import judge_script
 from markscheme.read.tools.tool_names import SHELL_TOOLS, WRITE_TOOLS
+from markscheme.read.tools.unknown_tools import find_unknown_tools
 
 __all__ = [
     "DEFAULT_FAMILIES",

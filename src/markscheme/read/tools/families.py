@@ -23,6 +23,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from markscheme.read.tools.commands import iter_call_commands
+from markscheme.read.tools.harmless_tools import is_harmless_tool
 from markscheme.read.tools.memory_writes import MEMORY_WRITES
 from markscheme.read.tools.mutations import find_mutation
 from markscheme.read.tools.reading_names import is_reading_name
@@ -41,6 +42,7 @@ MEMORY, SEARCH, DISPATCH, MUTATION = "memory", "search", "dispatch", "mutation"
 MEMORY_WRITE, EXPLORE, OTHER_AGENTS = "memory_write", "explore", "other_agents"
 # A call of the second family is none of the first: a write is no check of the memory.
 _EXCEPTIONS = {MEMORY: MEMORY_WRITE, EXPLORE: OTHER_AGENTS}
+_CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 ENTRY_KEYS = ("tool", "path", "argument", "argument_name", "command")
 # The values of these keys may be several patterns with `|` between them, of which one must match.
 _CHOICE_KEYS = ("argument_name", "command")
@@ -59,8 +61,8 @@ _MEMORY_FILES = (
 _READ_TOOLS = ("read*", "view", "grep", "glob", "ls", "list*")
 _READ_PROGRAMS = (
     "cat bat batcat tac head tail less more nl sed gsed awk gawk mawk ls eza exa tree find fd "
-    "fdfind rg grep egrep fgrep zgrep ag ack ug ugrep jq yq strings xxd hexdump od zcat ast-grep sg "
-    "get-content gc get-childitem gci select-string sls findstr"
+    "fdfind rg grep egrep fgrep zgrep ag ack ug ugrep jq yq strings xxd hexdump od "
+    "zcat ast-grep sg get-content gc get-childitem gci select-string sls findstr"
 )
 # Programs that show what is in a file, or that it is there; `echo memory.md` reads no memory.
 _MEMORY_PROGRAMS = "|".join(
@@ -87,6 +89,14 @@ _WRITE_VERBS = _split_names(
     "patch pause post publish purge push put remove rename reopen replace reply reset resolve "
     "restore resume revert revoke save schedule send set stop store submit terminate transfer "
     "trash trigger truncate unarchive unassign update upload upsert write"
+)
+# Verbs with which the name of a tool of no server begins. Those of `add_numbers` and `set_mode` say
+# too little.
+_FIRST_VERBS = _split_names(
+    "append approve archive assign cancel commit create delete deploy destroy drop edit grant "
+    "insert install invite merge migrate modify move overwrite patch post provision publish purge "
+    "push remove rename restart revert revoke rollback save schedule send terminate trash "
+    "trigger truncate uninstall update upload upsert wipe write"
 )
 # Verbs that are hardly ever the last word of a tool that reads.
 _LAST_VERBS = _split_names(
@@ -165,6 +175,9 @@ DEFAULT_FAMILIES: Mapping[str, tuple[Any, ...]] = {
         *(f"mcp__*__{verb}-*" for verb in _WRITE_VERBS),
         *(f"mcp__*__{verb}" for verb in _WRITE_VERBS),
         *(f"mcp__*__*_{verb}" for verb in _LAST_VERBS),
+        *(f"{verb}_*" for verb in _FIRST_VERBS),
+        *(f"{verb}-*" for verb in _FIRST_VERBS),
+        *_split_names("cron_create cron_delete remote_trigger"),
         # Servers that begin each name with their own: slack_post_message
         *(f"*{server}_{verb}_*" for server in _SERVERS for verb in _WRITE_VERBS),
         *(f"*{server}-{verb}-*" for server in _SERVERS for verb in _WRITE_VERBS),
@@ -222,9 +235,13 @@ class CallMatcher(Struct, frozen=True, kw_only=True):
     def _matches_tool(self, name: str) -> bool:
         if self.tool is None:
             return True
-        if self.tool.fullmatch(name.casefold()) is None:
+        spelt = [name.casefold()]
+        # `deleteFile` is `delete_file`; the names of agents' own tools stay as they are.
+        if not is_harmless_tool(name):
+            spelt.append(_CAPITAL.sub("_", name).casefold())
+        if not any(map(self.tool.fullmatch, spelt)):
             return False
-        return not (self.skips_reading_names and is_reading_name(name))
+        return not (self.skips_reading_names and any(map(is_reading_name, spelt)))
 
     def _matches_argument(self, arguments: Mapping[str, str]) -> bool:
         """Return whether one argument matches both patterns, `argument` and `argument_name`."""

@@ -20,7 +20,8 @@ _NAMES = split_words(
     "finish submit finalanswer finalresponse structuredoutput slashcommand sendmessage "
     "closeagent resumeagent sendinput requestuserinput calculator browsernavigate browserclose "
     "browserresize browserhover browsertabs semsearch codesearch memory mem0 clock sleep attempt "
-    "attemptcompletion done complete requestsget notify report compact recall"
+    "attemptcompletion done complete requestsget notify report compact recall "
+    "resolvelibraryid getlibrarydocs"
 )
 _READING_WORDS = split_words(
     "read reads get list ls search find view show fetch query grep glob lookup describe inspect "
