@@ -155,8 +155,9 @@ def test_a_command_or_a_change_is_found_wherever_the_call_has_it(name: str, argu
     [
         '{"command": "rm -rf build", "timeout": 12',
         '{"command": "rm -rf build}',
+        '{"command": "rm -rf bu',
         "{'command': 'rm -rf build'}",
-        '{"command": "ls", ',
+        '{"command": ',
     ],
 )
 def test_a_shell_whose_arguments_are_damaged_does_not_pass(arguments: str) -> None:

@@ -113,9 +113,11 @@ def _extract_text_details(name: str, kind: ToolKind | None, text: str) -> CallDe
     if kind is None and name and not is_harmless_tool(name):
         pairs = read_damaged_json(text) if is_damaged_json(text) else None
         return CallDetails(paths, None, FrozenDict(find_carried_texts(pairs or text)))
-    # Of damaged JSON nobody knows what the tool has read.
-    is_command = kind in _CODE_KEYS and not may_lack_command(name) and not is_damaged_json(text)
-    command = clean_text(text) if is_command and text else None
+    if kind in _CODE_KEYS and is_damaged_json(text):
+        command = _find_command(dict(read_damaged_json(text)), kind, name)
+    else:
+        is_command = kind in _CODE_KEYS and not may_lack_command(name)
+        command = clean_text(text) if is_command and text else None
     return CallDetails(paths, command, FrozenDict(input=_shorten_text(text)))
 
 
