@@ -35,6 +35,12 @@ _CHANGING_TARGET = re.compile(
     r"([-_:](?!check|dry|test|lint|notes|verify|diff|status).*)?|.*[-_:](fix|clean|deploy)"
 )
 _TASK_RUNNERS = ("ninja", "just", "task", "gulp", "grunt", "poe", "invoke", "inv", "doit", "mask")
+_AGENTS = (
+    *("claude", "codex", "gemini", "qwen", "opencode", "cursor-agent", "copilot", "amp"),
+    *("droid", "aider", "crush", "cline", "auggie", "kimi", "openhands", "mini"),
+)
+_AGENT_READS = split_words("-v -h --list mcp config doctor auth version help models stats")
+_REGENERATE_FLAG = re.compile(r"--(snapshot-update|force-regen|regen-all|update-goldens)")
 _CMAKE_WRITES = re.compile(r"(dist)?clean|install|--install|-[BS].*|\.\.?/?")
 
 
@@ -143,6 +149,20 @@ def _judge_npm(words: list[str], simple: SimpleCommand) -> Findings:
     return Findings(programs=[_describe("npm", [verb])] if effect is Effect.UNKNOWN else [])
 
 
+def _judge_agent(name: str) -> ProgramJudge:
+    """Judge a program that starts another agent, whose work the log does not show."""
+
+    def judge(words: list[str], simple: SimpleCommand) -> Findings:
+        is_asked = bool(words) or simple.piped or bool(simple.reads or simple.heredocs)
+        if not is_asked or is_dry_run(words) or _AGENT_READS & set(words[:1]):
+            return Findings(programs=[name])
+        return Findings(
+            doubts=[f"another agent, whose work is not shown: {_describe(name, words)}"]
+        )
+
+    return judge
+
+
 def _judge_script_operands(words: list[str], simple: SimpleCommand) -> Findings:
     """Judge a program each of whose operands is a command, as `hyperfine 'rg x' 'grep x'`."""
     del simple
@@ -191,6 +211,8 @@ RUNNER_JUDGES: dict[str, ProgramJudge] = {
     "cmake": _judge_by_flag("cmake", _CMAKE_WRITES),
     "hyperfine": _judge_script_operands,
     "concurrently": _judge_script_operands,
+    **{name: _judge_agent(name) for name in _AGENTS},
+    "pytest": _judge_by_flag("pytest", _REGENERATE_FLAG),
     "jest": _judge_by_flag("jest", _SNAPSHOT_FLAG),
     "vitest": _judge_by_flag("vitest", _SNAPSHOT_FLAG),
     "npm": _judge_npm,

@@ -178,7 +178,9 @@ def _judge_tar(words: list[str], simple: SimpleCommand) -> Findings:
     options = (word for at, word in enumerate(words) if not at or re.match("-[^-]", word))
     changes = any(re.fullmatch("-?[a-zA-Z]*[xcru][a-zA-Z]*", word) for word in options)
     prints = any(re.fullmatch(r"-?[a-zA-Z]*x[a-zA-Z]*O[a-zA-Z]*|--to-stdout", w) for w in words)
-    return _change_if("tar", words, changes and not prints)
+    creates = any(re.fullmatch(r"-?[a-zA-Z]*[xru][a-zA-Z]*", word) for word in words[:1])
+    streams = not creates and _find_short_values(words, r"-?[a-zA-Z]*f", "--file")[:1] == ["-"]
+    return _change_if("tar", words, changes and not prints and not streams)
 
 
 def _judge_cpio(words: list[str], simple: SimpleCommand) -> Findings:

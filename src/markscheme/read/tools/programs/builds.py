@@ -52,6 +52,8 @@ RULES = (
         reading=r"version|env|list|config|server|serve|help|completion|--renderToMemory",
         bare=Effect.CHANGE,
     ),
+    ProgramRule(programs="jupyter", changes="nbconvert", reading=r"--stdout|--list|--paths"),
+    ProgramRule(programs="coverage", changes="html xml json lcov erase combine", reads="report"),
     ProgramRule(programs="sphinx-build sphinx-apidoc", changes="*/*"),
     ProgramRule(
         programs="bazel bazelisk buck2",
