@@ -27,7 +27,7 @@ from markscheme.read.tools.harmless_tools import is_harmless_tool
 from markscheme.read.tools.memory_writes import MEMORY_WRITES
 from markscheme.read.tools.mutations import find_mutation
 from markscheme.read.tools.reading_names import is_reading_name
-from markscheme.read.tools.tool_names import runs_commands
+from markscheme.read.tools.tool_names import get_tool_kind, runs_commands
 from markscheme.vocabulary import (
     MAIN_AGENT,
     Call,
@@ -207,7 +207,8 @@ DEFAULT_FAMILIES: Mapping[str, tuple[Any, ...]] = {
 class CallMatcher(Struct, frozen=True, kw_only=True):
     """Patterns that a call must match: its tool, a path, an argument, a shell command.
 
-    With `skips_reading_names`, a tool whose name says that it reads matches no pattern.
+    With `skips_known_tools`, no pattern matches a tool whose name says that it reads, or which is
+    known, so that its arguments are judged.
     """
 
     tool: re.Pattern[str] | None = None
@@ -215,7 +216,7 @@ class CallMatcher(Struct, frozen=True, kw_only=True):
     argument: re.Pattern[str] | None = None
     argument_name: re.Pattern[str] | None = None
     command: re.Pattern[str] | None = None
-    skips_reading_names: bool = False
+    skips_known_tools: bool = False
 
     def matches_call(self, call: Call) -> bool:
         """Return whether a call matches all patterns that are set."""
@@ -241,7 +242,7 @@ class CallMatcher(Struct, frozen=True, kw_only=True):
             spelt.append(_CAPITAL.sub("_", name).casefold())
         if not any(map(self.tool.fullmatch, spelt)):
             return False
-        return not (self.skips_reading_names and any(map(is_reading_name, spelt)))
+        return not (self.skips_known_tools and _is_known_tool(name, spelt))
 
     def _matches_argument(self, arguments: Mapping[str, str]) -> bool:
         """Return whether one argument matches both patterns, `argument` and `argument_name`."""
@@ -259,6 +260,10 @@ class CallMatcher(Struct, frozen=True, kw_only=True):
         if self.command is None or not _matches_any(self.command, names):
             return False
         return self.path is None or _matches_any(self.path, words[1:])
+
+
+def _is_known_tool(name: str, spelt: Iterable[str]) -> bool:
+    return get_tool_kind(name) is not None or any(map(is_reading_name, spelt))
 
 
 def _matches_any(pattern: re.Pattern[str], texts: Iterable[str]) -> bool:
@@ -319,19 +324,19 @@ def _build_matchers(family: str, override: Any) -> tuple[CallMatcher, ...]:
     defaults, added = _resolve_entries(family, override)
     # What a rubric names counts, whatever the name says.
     return (
-        *_build_entry_matchers(defaults, skips_reading_names=family == MUTATION),
+        *_build_entry_matchers(defaults, skips_known_tools=family == MUTATION),
         *_build_entry_matchers(added),
     )
 
 
 def _build_entry_matchers(
-    entries: Iterable[Any], *, skips_reading_names: bool = False
+    entries: Iterable[Any], *, skips_known_tools: bool = False
 ) -> Iterator[CallMatcher]:
     """Yield matchers for entries; most only name a tool, and one for all of them is much faster."""
     folded = [_fold_entry(entry) for entry in entries]
     names = [entry["tool"] for entry in folded if entry.keys() == {"tool"}]
     if names:
-        yield CallMatcher(tool=_compile_choices(names), skips_reading_names=skips_reading_names)
+        yield CallMatcher(tool=_compile_choices(names), skips_known_tools=skips_known_tools)
     for entry in folded:
         if entry.keys() != {"tool"}:
             patterns = {key: _compile_entry(key, text) for key, text in entry.items()}
