@@ -90,6 +90,9 @@ def test_a_tool_that_changes_something_does_not_pass(name: str, arguments: Any) 
         ("mcp__playwright__browser_navigate", {"url": "https://example.com"}),
         ("mcp__playwright__browser_snapshot", {}),
         ("mcp__github__search_code", {"query": "rm -rf x"}),
+        ("transfer_to_billing", {}),
+        ("open_file", {"path": "a"}),
+        ("git_log", {}),
     ],
 )
 def test_a_tool_that_is_known_to_read_passes_without_a_mention(name: str, arguments: Any) -> None:
@@ -144,6 +147,11 @@ def test_a_question_to_an_unknown_tool_is_no_command() -> None:
         ("upload_blob", {"name": "a"}),
         ("install_helm_chart", {"name": "a"}),
         ("EnterWorktree", {"name": "a"}),
+        ("open_pull_request", {"title": "a"}),
+        ("transfer_funds", {"amount": 1}),
+        ("clear_history", {}),
+        ("reset_database", {}),
+        ("pay_invoice", {"id": 1}),
     ],
 )
 def test_a_command_or_a_change_is_found_wherever_the_call_has_it(name: str, arguments: Any) -> None:
@@ -188,3 +196,8 @@ def test_arguments_that_were_written_as_json_twice_are_read() -> None:
 )
 def test_a_harmless_call_of_an_unknown_tool_passes(name: str, arguments: Any) -> None:
     assert judge_tool(name, arguments).value == 1
+
+
+@pytest.mark.parametrize("name", ["log_work", "open_account", "sync_search_index", "share_view"])
+def test_a_name_with_a_word_of_reading_may_still_not_be_known_to_read(name: str) -> None:
+    assert f"tools not known to be harmless: {name}" in judge_tool(name, {}).reason

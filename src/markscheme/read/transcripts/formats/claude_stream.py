@@ -91,7 +91,7 @@ class ClaudeStreamRun:
         self._agents: dict[str, ClaudeStreamAgent] = {}
         self._dispatches: dict[str, DraftDispatch] = {}
         self._seen_lines: set[LineKey] = set()
-        # Calls of which a part of a message tells, by id; the whole message comes later.
+        # Calls of which a part of a message or a question tells, by id; the message comes too.
         self._streamed_calls: dict[str | None, str] = {}
         self._result: JsonObject | None = None
         self._line_count = 0
@@ -120,7 +120,7 @@ class ClaudeStreamRun:
     def _add_other_record(self, record: JsonObject, kind: str | None) -> None:
         if kind not in _KNOWN_TYPES:
             self.main.add_unknown_kind("record", record.get("type"))
-        elif kind == "stream_event":
+        elif kind in {"stream_event", "control_request"}:
             self._note_streamed_call(record)
         elif kind not in _REPEATING_TYPES:
             self.main.add_unread_calls(record)
@@ -131,6 +131,10 @@ class ClaudeStreamRun:
         block = to_object(to_object(record.get("event")).get("content_block"))
         if to_text(block.get("type")) in {"tool_use", "server_tool_use", "mcp_tool_use"}:
             self._streamed_calls[to_text(block.get("id"))] = to_text(block.get("name")) or "?"
+        request = to_object(record.get("request"))
+        asked, id_ = to_text(request.get("tool_name")), to_text(request.get("tool_use_id"))
+        if asked is not None and id_ is not None:
+            self._streamed_calls[id_] = asked
 
     def _add_unfinished_calls(self) -> None:
         """Note calls whose message has begun, but is not in the log as a whole."""
