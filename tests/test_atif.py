@@ -91,6 +91,10 @@ def test_commands_in_the_text_of_a_step_are_calls(
     [
         ({"source": "tool"}, "1 step of the unknown kind `tool`"),
         ({"actions": []}, "1 field of a step of the unknown kind `actions`"),
+        (
+            {"extra": {"tool_calls": [{"function_name": "bash", "arguments": {}}]}},
+            "1 tool container of the unknown kind `tool_calls`",
+        ),
         ({"tool_calls": "rm x"}, "1 tool call of the unknown kind `text`"),
         ({"tool_calls": [{"name": "bash"}]}, "1 tool call of the unknown kind `(none)`"),
         ({"observation": ["x"]}, "1 observation of the unknown kind `no object`"),

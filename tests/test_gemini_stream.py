@@ -73,3 +73,9 @@ def test_a_warning_counts_if_nothing_follows(tmp_path: Path) -> None:
     assert read_lines(tmp_path, *EVENTS[:2], warning, *EVENTS[2:]).complete
     gaps = read_lines(tmp_path, *EVENTS[:-1], warning, EVENTS[-1]).gaps
     assert gaps == ("the run ended after a warning (Loop detected)",)
+
+
+def test_calls_that_only_the_result_counts_are_a_doubt(tmp_path: Path) -> None:
+    end = {**EVENTS[-1], "stats": {**EVENTS[-1]["stats"], "tool_calls": 6}}
+    (doubt,) = read_lines(tmp_path, *EVENTS[:-1], end).doubts
+    assert doubt == "the result counts 2 more calls than the log shows"

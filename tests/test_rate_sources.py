@@ -224,3 +224,24 @@ def test_an_answer_that_names_a_variant_is_told_without_saying_which(desk: Desk)
     done = rate(desk, "", "-e", project.exam, "-a", answers, rubric=str(project.rubric))
     assert "1 answer names a variant: i1" in done.err
     assert "small-2" not in done.err.lower()
+
+
+def test_a_tool_that_is_named_for_a_dispatch_or_a_change_is_shown_as_one(tmp_path: Path) -> None:
+    calls = [
+        {"type": "tool_use", "id": "1", "name": "Task", "input": {"subagent_type": "explore"}},
+        {"type": "tool_use", "id": "2", "name": "delete_user", "input": {"id": 7}},
+    ]
+    messages = [
+        {"role": "user", "content": "Where is it?"},
+        {"role": "assistant", "content": calls},
+        {
+            "role": "user",
+            "content": [{"type": "tool_result", "tool_use_id": id_} for id_ in ("1", "2")],
+        },
+        {"role": "assistant", "content": [{"type": "text", "text": "There."}]},
+    ]
+    path = tmp_path / "log.json"
+    path.write_text(json.dumps(messages))
+    lines = list_activity(read_transcript(path))
+    assert lines[:2] == ["1 dispatch", "  1. explore · ok · ?"]
+    assert any(line.startswith("!   2  delete_user") for line in lines)

@@ -136,6 +136,12 @@ def test_a_header_that_may_mean_two_things_is_refused(
     assert message in done.err
 
 
+def test_a_further_column_may_resemble_one_that_is_there(files: Files) -> None:
+    head, *body = widen(LONG)
+    table = [[*head, "date", "items"], *([*row, "2026-01-01", "5"] for row in body)]
+    assert read(files, write_table(table)) == read(files, write_table(LONG))
+
+
 def test_bytes_that_are_not_unicode_are_refused_with_line_column_and_what_to_do(
     files: Files,
 ) -> None:

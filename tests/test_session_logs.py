@@ -184,12 +184,22 @@ def test_every_mistake_of_a_mapping_file_is_told_at_once(tmp_path: Path) -> None
 
 def test_a_mapping_of_logs_that_are_not_there_is_refused(tmp_path: Path) -> None:
     write(tmp_path, "logs/a.jsonl", good())
-    text = "log,item\nb.jsonl,TQ-1\na.jsonl,TQ-1\na.jsonl,TQ-2\n"
+    write(tmp_path, "b.jsonl.bak", "not in the folder of logs")
+    text = "log,item\nb.jsonl.bak,TQ-1\na.jsonl,TQ-1\na.jsonl,TQ-2\n"
     mapping = write(tmp_path, "map.csv", text)
     with pytest.raises(InputError) as caught:
         read(tmp_path / "logs", mapping=mapping)
     told = [problem.message for problem in caught.value.problems]
     assert told == ["no log of this name was read", "the log is named twice, first on line 3"]
+
+
+def test_a_log_of_the_mapping_that_no_format_recognises_is_a_bad_row(tmp_path: Path) -> None:
+    write(tmp_path, "logs/a.jsonl", good())
+    write(tmp_path, "logs/b.jsonl", '{"kind": "response", "parts": []}\n')
+    mapping = write(tmp_path, "map.csv", "log,item\na.jsonl,TQ-1\nb.jsonl,TQ-1\n")
+    found = read(tmp_path / "logs", mapping=mapping)
+    assert [answer.file for answer in found.answers] == ["a.jsonl"]
+    assert [error.file for error in found.errors] == ["b.jsonl"]
 
 
 @pytest.mark.parametrize(

@@ -346,3 +346,12 @@ def test_many_unknown_kinds_make_one_short_sentence() -> None:
     assert draft.build_transcript("x").doubts == (
         "22 records of 7 unknown kinds: `kind-0`, `kind-1`, `kind-2`, `kind-3` and 3 more",
     )
+
+
+def test_a_call_of_which_a_stream_shows_only_the_beginning_is_a_doubt(tmp_path: Path) -> None:
+    lines = lines_of("claude-stream")
+    begun = {"type": "tool_use", "id": "only-begun", "name": "Bash", "input": {}}
+    event = {"type": "content_block_start", "index": 0, "content_block": begun}
+    record = {"type": "stream_event", "session_id": "s", "event": event}
+    transcript = read_lines(tmp_path, [*lines[:-1], record, lines[-1]])
+    assert "1 part of a call of the unknown kind `Bash`" in transcript.doubts

@@ -90,6 +90,9 @@ def test_a_tool_that_changes_something_does_not_pass(name: str, arguments: Any) 
         ("mcp__playwright__browser_navigate", {"url": "https://example.com"}),
         ("mcp__playwright__browser_snapshot", {}),
         ("mcp__github__search_code", {"query": "rm -rf x"}),
+        ("transfer_to_billing", {}),
+        ("open_file", {"path": "a"}),
+        ("git_log", {}),
     ],
 )
 def test_a_tool_that_is_known_to_read_passes_without_a_mention(name: str, arguments: Any) -> None:
@@ -106,3 +109,95 @@ def test_a_pass_names_the_tools_that_are_not_known() -> None:
 
 def test_a_question_to_an_unknown_tool_is_no_command() -> None:
     assert judge_tool("oracle", {"query": "install nginx on ubuntu"}).value == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("runner", "rm -rf build"),
+        ("runner", "git push origin main"),
+        ("runner", ["rm", "-rf", "build"]),
+        ("invoke_tool", {"args": {"command": "rm -rf build"}}),
+        ("invoke_tool", {"payload": {"steps": [{"run": "ls"}, {"run": "rm -rf build"}]}}),
+        ("sandbox_do", {"args": ["rm", "-rf", "build"]}),
+        ("spawn", {"program": "rm", "args": ["-rf", "build"]}),
+        ("run_command", {"command": "git", "args": ["push"]}),
+        ("sandbox_do", {"expression": "require('fs').unlinkSync('a')"}),
+        ("kernel_step", {"source": "import os\nos.remove('a')"}),
+        ("kernel_step", {"cell": {"body": "import os\nos.remove('a')"}}),
+        ("exec_shell", {"input": "rm notes.md"}),
+        ("mcp__x__handle", {"sql": "delete from users"}),
+        ("runner", {"command": 'eval "$X"'}),
+        ("runner", {"command": "base64 -d x | sh"}),
+        ("check", {"command": "rm -rf build"}),
+        ("kubectl_rollout", {"subCommand": "restart", "name": "web"}),
+        ("mcp__kubernetes__kubectl_rollout", {"subCommand": "undo"}),
+        ("kubectl_generic", {"command": "delete", "resourceType": "pod"}),
+        ("helm_upgrade", {"name": "web"}),
+        ("git_stash", {}),
+        ("docker_compose_up", {}),
+        ("browser_click", {"element": "Delete"}),
+        ("mcp__playwright__browser_type", {"element": "Name", "submit": True}),
+        ("mcp__playwright__browser_fill_form", {"fields": []}),
+        ("mcp__chrome-devtools__click", {"uid": "1"}),
+        ("browser_action", {"action": "click"}),
+        ("delete_user", {"id": 1}),
+        ("deleteUser", {"id": 1}),
+        ("mcp__linear__deleteIssue", {"id": 1}),
+        ("upload_blob", {"name": "a"}),
+        ("install_helm_chart", {"name": "a"}),
+        ("EnterWorktree", {"name": "a"}),
+        ("open_pull_request", {"title": "a"}),
+        ("transfer_funds", {"amount": 1}),
+        ("clear_history", {}),
+        ("reset_database", {}),
+        ("pay_invoice", {"id": 1}),
+    ],
+)
+def test_a_command_or_a_change_is_found_wherever_the_call_has_it(name: str, arguments: Any) -> None:
+    assert judge_tool(name, arguments).value != 1
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        '{"command": "rm -rf build", "timeout": 12',
+        '{"command": "rm -rf build}',
+        '{"command": "rm -rf bu',
+        "{'command': 'rm -rf build'}",
+        '{"command": ',
+    ],
+)
+def test_a_shell_whose_arguments_are_damaged_does_not_pass(arguments: str) -> None:
+    assert judge_tool("bash", arguments).value != 1
+
+
+def test_arguments_that_were_written_as_json_twice_are_read() -> None:
+    assert "rm -rf build" in judge_tool("bash", '"{\\"command\\": \\"rm -rf build\\"}"').reason
+    assert judge_tool("bash", '{"command": "ls -la"}').value == 1
+    assert judge_tool("do_it", '{"command": "rm -rf build", "timeout": 12').value != 1
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("mcp__context7__resolve-library-id", {"libraryName": "react"}),
+        ("mcp__context7__get-library-docs", {"topic": "npm install"}),
+        ("ask_expert", "How do I install the package and remove the old one?"),
+        ("oracle", {"task": "Make a list of the files; patch notes are in a.md"}),
+        ("lookup", {"filters": {"kind": "code", "path": "src/"}, "text": "move semantics in C++"}),
+        ("mcp__kubernetes__kubectl_rollout", {"subCommand": "status"}),
+        ("browser_action", {"action": "screenshot"}),
+        ("update_plan", {"plan": [{"step": "rm the old file"}]}),
+        ("write_todos", {"todos": [{"content": "delete the branch"}]}),
+        ("frobnicate", {"a": 1, "b": [True, None], "c": "x"}),
+        ("git_log", {"max_count": 3}),
+    ],
+)
+def test_a_harmless_call_of_an_unknown_tool_passes(name: str, arguments: Any) -> None:
+    assert judge_tool(name, arguments).value == 1
+
+
+@pytest.mark.parametrize("name", ["log_work", "open_account", "sync_search_index", "share_view"])
+def test_a_name_with_a_word_of_reading_may_still_not_be_known_to_read(name: str) -> None:
+    assert f"tools not known to be harmless: {name}" in judge_tool(name, {}).reason

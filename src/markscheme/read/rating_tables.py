@@ -318,8 +318,10 @@ class _HeaderParser:
         return self._axis_headers.get(inner) if inner != name else None
 
     def _check_unknown(self, at: int, name: str) -> None:
-        """Refuse a column whose name is nearly a known one: it may be a slip of the pen."""
-        hint = suggest_match(name, [*self._columns, *self._axis_headers])
+        """Refuse a column whose name is nearly one that is missing: it may be a slip of the pen."""
+        missing = {*self._columns, *self._axis_headers}.difference(self._folded)
+        # Nobody misspells `at`, but a `date` is common.
+        hint = suggest_match(name, sorted(other for other in missing if len(other) > len("at")))
         if hint:
             listed = ", ".join(self._columns)
             message = f"unknown column {format_value(name)}; columns: {listed}{hint}"

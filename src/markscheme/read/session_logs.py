@@ -126,7 +126,7 @@ def read_logs(
     root = Path(folder)
     rows = [] if mapping is None else read_mapping(Path(mapping), [item.id for item in items])
     transcripts, refused = read_log_folder(root, log_format)
-    mapped = _match_mapping_rows(rows, root, mapping, transcripts)
+    mapped = _match_mapping_rows(rows, root, mapping, transcripts, refused)
     sessions = _build_sessions(root, transcripts, mapped, items)
     # The mapping file itself may lie in the folder of logs.
     mapping_path = None if mapping is None else Path(mapping).resolve()
@@ -369,16 +369,21 @@ def _match_mapping_rows(
     root: Path,
     mapping: str | Path | None,
     transcripts: Iterable[tuple[Path, Transcript]],
+    refused: Iterable[tuple[Path, str]],
 ) -> dict[tuple[Path, str | None], MappingRow]:
-    """Return the rows of the mapping by log and session; each must name a log that was read."""
+    """Return the rows of the mapping by log and session; each must name a log that is there."""
     if mapping is None:
         return {}
     read_paths = {path.resolve() for path, _ in transcripts}
+    refused_paths = {path.resolve() for path, _ in refused}
     matched: dict[tuple[Path, str | None], MappingRow] = {}
     problems = []
     for row in rows:
         candidates = [(folder / row.log).resolve() for folder in (root, Path(mapping).parent)]
         path = next((candidate for candidate in candidates if candidate in read_paths), None)
+        if path is None and not refused_paths.isdisjoint(candidates):
+            # Why it could not be read is told as an error of the log.
+            continue
         if path is None:
             message = "no log of this name was read"
         elif (path, row.session) in matched:

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import orjson
 from msgspec import Struct, structs
 
+from markscheme.read.tools import DISPATCH, MUTATION, find_attempts
 from markscheme.tell.language import translate, translate_plural, translate_stored
-from markscheme.vocabulary import Call, CallStatus, Prompt, Tokens, Transcript, sentence
+from markscheme.vocabulary import Call, CallStatus, Dispatch, Prompt, Tokens, Transcript, sentence
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -251,14 +252,15 @@ def list_activity(transcript: Transcript) -> list[str]:
     then the calls; of a long log the first and the last ones.
     """
     lines = [translate("the log is not complete: {gap}", gap=gap) for gap in transcript.gaps]
-    dispatches = list(_list_dispatch_lines(transcript))
+    dispatches = _find_dispatches(transcript)
     lines += [
-        translate_plural("{n} dispatch", "{n} dispatches", len(transcript.dispatches)),
-        *dispatches,
+        translate_plural("{n} dispatch", "{n} dispatches", len(dispatches)),
+        *_list_dispatch_lines(transcript, dispatches),
         "",
         translate_plural("{n} call", "{n} calls", len(transcript.calls)),
     ]
-    changing = {mutation.call for mutation in transcript.mutations}
+    # As in the checks, a tool may be known for what it does by its name alone.
+    changing = {attempt.call for attempt in find_attempts(transcript, (MUTATION,), {})}
     calls = [
         _format_activity_call(call, changes=call.index in changing) for call in transcript.calls
     ]
@@ -266,13 +268,34 @@ def list_activity(transcript: Transcript) -> list[str]:
     if hidden > 1:
         more = translate_plural("  … {n} more call …", "  … {n} more calls …", hidden)
         calls[_CALLS_SHOWN_FIRST:-_CALLS_SHOWN_LAST] = [more]
-    return [*lines, *calls, "", *_format_latency_lines(transcript)]
+    return [*lines, *calls, "", *_format_latency_lines(transcript, changes=bool(changing))]
 
 
-def _list_dispatch_lines(transcript: Transcript) -> Iterator[str]:
+def _find_dispatches(transcript: Transcript) -> list[Dispatch]:
+    """Return the dispatches that the log shows, and the calls of tools that are named for one."""
+    shown = {dispatch.call for dispatch in transcript.dispatches}
+    named = [
+        transcript.calls[attempt.call]
+        for attempt in find_attempts(transcript, (DISPATCH,), {})
+        if attempt.call is not None and attempt.call not in shown
+    ]
+    return [
+        *transcript.dispatches,
+        *(
+            Dispatch(
+                kind=call.arguments.get("subagent_type", call.name),
+                status=call.status,
+                call=call.index,
+            )
+            for call in named
+        ),
+    ]
+
+
+def _list_dispatch_lines(transcript: Transcript, dispatches: Sequence[Dispatch]) -> Iterator[str]:
     calls = {call.index: call for call in transcript.calls}
     subagents = {inner.agent: inner for inner in transcript.subagents}
-    for number, dispatch in enumerate(transcript.dispatches, start=1):
+    for number, dispatch in enumerate(dispatches, start=1):
         call = None if dispatch.call is None else calls.get(dispatch.call)
         inner = None if dispatch.agent is None else subagents.get(dispatch.agent)
         seconds = call.seconds if call is not None else None
@@ -310,9 +333,9 @@ def _format_activity_call(call: Call, *, changes: bool) -> str:
     return _to_printable_line(line.rstrip())
 
 
-def _format_latency_lines(transcript: Transcript) -> Iterator[str]:
+def _format_latency_lines(transcript: Transcript, *, changes: bool) -> Iterator[str]:
     yield translate("latency {seconds}", seconds=_format_seconds(transcript.latency_s))
-    if transcript.mutations:
+    if changes:
         yield translate("! marks an attempt to change something")
 
 

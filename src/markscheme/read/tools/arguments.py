@@ -9,7 +9,13 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any, NamedTuple
 
-from markscheme.read.json_fields import clean_text, split_words
+from markscheme.read.json_fields import clean_text, parse_json, split_words
+from markscheme.read.tools.carried_texts import (
+    find_carried_texts,
+    is_damaged_json,
+    join_program,
+    read_damaged_json,
+)
 from markscheme.read.tools.harmless_tools import is_harmless_tool
 from markscheme.read.tools.tool_names import ToolKind, get_tool_kind, may_lack_command
 from markscheme.vocabulary import FrozenDict
@@ -42,6 +48,7 @@ _CODE_KEYS = {
 # Where a tool that is not known may have a command.
 _UNKNOWN_TOOL_KEYS = ("script", "commands", "argv", "bash", "cmdline", "code")
 _LIST_OF_COMMANDS_KEY = "commands"
+_SHELL_KINDS = frozenset({ToolKind.SHELL, ToolKind.POWERSHELL})
 _PATCH_KEYS = split_words("input patch patchText")
 SHELL_PROGRAMS = split_words("bash sh zsh dash ksh fish")
 _MAX_TEXT_LENGTH = 200
@@ -68,29 +75,62 @@ def extract_call_details(name: str, arguments: Any) -> CallDetails:
 
     Details that were extracted before are returned as they are.
     """
+    if isinstance(arguments, CallDetails):
+        return arguments
     kind = get_tool_kind(name)
-    if isinstance(arguments, dict) and arguments:
-        texts = dict(islice(_find_short_texts(arguments), _MAX_TEXTS))
-        return CallDetails(
-            tuple(_find_paths(arguments)),
-            _find_command(arguments, kind, name),
-            FrozenDict(texts) if texts else _NO_ARGUMENTS,
-        )
     if isinstance(arguments, str):
-        paths = find_patched_files(arguments) if "patch" in name else ()
+        arguments = _read_text_arguments(arguments)
+    if isinstance(arguments, str):
+        return _extract_text_details(name, kind, arguments)
+    is_unknown = kind is None and bool(name) and not is_harmless_tool(name)
+    if isinstance(arguments, list) and is_unknown:
+        arguments = {"arguments": arguments}
+    if not isinstance(arguments, dict) or not arguments:
+        return _NO_DETAILS
+    if is_unknown:
+        texts = find_carried_texts(arguments)
+    else:
+        texts = dict(islice(_find_short_texts(arguments), _MAX_TEXTS))
+    return CallDetails(
+        tuple(_find_paths(arguments)),
+        _find_command(arguments, kind, name),
+        FrozenDict(texts) if texts else _NO_ARGUMENTS,
+    )
+
+
+def _read_text_arguments(text: str) -> Any:
+    """Return arguments that were written as JSON once more, else the text."""
+    if text.lstrip()[:1] not in {"{", "[", '"'}:
+        return text
+    parsed = parse_json(text)
+    inner = parse_json(parsed) if isinstance(parsed, str) else parsed
+    return inner if isinstance(inner, dict | list) else text
+
+
+def _extract_text_details(name: str, kind: ToolKind | None, text: str) -> CallDetails:
+    """Return the details of a call whose arguments are one text, such as a patch or a command."""
+    paths = find_patched_files(text) if "patch" in name else ()
+    if kind is None and name and not is_harmless_tool(name):
+        pairs = read_damaged_json(text) if is_damaged_json(text) else None
+        return CallDetails(paths, None, FrozenDict(find_carried_texts(pairs or text)))
+    if kind in _CODE_KEYS and is_damaged_json(text):
+        command = _find_command(dict(read_damaged_json(text)), kind, name)
+    else:
         is_command = kind in _CODE_KEYS and not may_lack_command(name)
-        command = clean_text(arguments) if is_command and arguments else None
-        return CallDetails(paths, command, FrozenDict(input=_shorten_text(arguments)))
-    return arguments if isinstance(arguments, CallDetails) else _NO_DETAILS
+        command = clean_text(text) if is_command and text else None
+    return CallDetails(paths, command, FrozenDict(input=_shorten_text(text)))
 
 
 def _find_command(arguments: dict[str, Any], kind: ToolKind | None, name: str) -> str | None:
     """Return the command of a shell tool, or the code or SQL of another tool that runs it."""
+    joined = join_program(arguments) if kind in _SHELL_KINDS else None
+    if joined is not None:
+        return clean_text(joined)
     for key in _CODE_KEYS.get(kind, ()) if kind is not None else ():
         command = _parse_command(arguments[key], key) if key in arguments else None
         if command is not None or arguments.get(key) == "":
             return command or ""
-    unknown = kind is None and name and not is_harmless_tool(name)
+    unknown = kind is None and bool(name) and not is_harmless_tool(name)
     for key in (*COMMAND_KEYS, *_UNKNOWN_TOOL_KEYS) if unknown else COMMAND_KEYS:
         command = _parse_command(arguments[key], key) if key in arguments else None
         if command is not None:

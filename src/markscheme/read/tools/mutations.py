@@ -7,15 +7,20 @@ program that no table knows is named in the evidence.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from markscheme.read.json_fields import split_words
 from markscheme.read.tools.arguments import EDITOR_ACTION_KEY
 from markscheme.read.tools.findings import Findings, shorten_code
-from markscheme.read.tools.harmless_tools import is_harmless_tool
 from markscheme.read.tools.interpreters import SHELL
 from markscheme.read.tools.scripts import judge_script
-from markscheme.read.tools.tool_names import ToolKind, get_tool_kind, may_lack_command
+from markscheme.read.tools.tool_names import (
+    CODE_LANGUAGES,
+    ToolKind,
+    get_tool_kind,
+    may_lack_command,
+)
+from markscheme.read.tools.unknown_tools import SQL, judge_unknown_tool
 from markscheme.vocabulary import Call, Mutation
 
 EDITOR_CHANGES = split_words(
@@ -25,25 +30,14 @@ _LANGUAGES = {
     ToolKind.SHELL: SHELL,
     ToolKind.TERMINAL_INPUT: SHELL,
     ToolKind.POWERSHELL: "powershell",
-    ToolKind.SQL: "sql",
-    ToolKind.QUERY: "sql",
-    ToolKind.PYTHON: "python",
-    ToolKind.NOTEBOOK: "notebook",
-    ToolKind.JAVASCRIPT: "javascript",
-    ToolKind.OTHER: "other",
+    **CODE_LANGUAGES,
 }
-_SQL = re.compile(
-    r"\s*(--[^\n]*\s+)*(select\b.*\bfrom\b|select\s+[\w(]+\s*[(;]?|insert\s+into"
-    r"|update\s+\S+\s+set|delete\s+from"
-    r"|(create|drop|alter)\s+(table|index|view|database|schema|user|role|function|or)|truncate\b"
-    r"|with\s+\w+\s+as\b|(grant|revoke)\s.*\bon\b|merge\s+into|replace\s+into|vacuum\b"
-    r"|call\s+\w+\()",
-    re.IGNORECASE | re.DOTALL,
-)
 _CONTROL_INPUT = re.compile(r"[\x00-\x1f\x7f\s]*")
 _REDACTED = re.compile(r"\s*[\[{<(]\s*(redacted|removed|masked|hidden)\b", re.IGNORECASE)
-_COMMAND_SIGN = re.compile(r"(?:^|\s)-{1,2}\w|[/|>;&]|\w\.\w")
-_WATCHING_ACTIONS = split_words("screenshot cursor_position mouse_move wait scroll zoom hold move")
+_WATCHING_ACTIONS = split_words(
+    "screenshot cursor_position mouse_move wait scroll scroll_down scroll_up zoom hold move hover "
+    "launch close resize navigate goto"
+)
 _NOTHING = Findings()
 _MISSING = Findings(doubts=["its command is not in the log"])
 
@@ -76,9 +70,9 @@ def find_unknown_programs(call: Call) -> list[str]:
 def _judge_call(call: Call) -> Findings:
     kind = get_tool_kind(call.name)
     if kind is None:
-        return _judge_unknown_tool(call)
-    if kind is ToolKind.COMPUTER:
-        return _judge_computer_action(call)
+        return judge_unknown_tool(call)
+    if kind in {ToolKind.COMPUTER, ToolKind.PAGE}:
+        return _judge_screen_action(call, kind)
     if kind not in _LANGUAGES:
         return _NOTHING
     if call.command is None:
@@ -87,30 +81,18 @@ def _judge_call(call: Call) -> Findings:
         return _MISSING if is_shell and not is_optional else _NOTHING
     if _REDACTED.match(call.command) is not None:
         return _MISSING
-    if kind is ToolKind.QUERY and _SQL.match(call.command) is None:
+    if kind is ToolKind.QUERY and SQL.match(call.command) is None:
         return _NOTHING
     if kind is ToolKind.TERMINAL_INPUT:
         return _judge_terminal_input(call.command)
     return judge_script(call.command, language=_LANGUAGES[kind])
 
 
-def _judge_unknown_tool(call: Call) -> Findings:
-    """Look for commands that change something in the arguments of a tool that is not known."""
-    if is_harmless_tool(call.name):
-        return _NOTHING
-    if call.command is not None:
-        changes = judge_script(call.command).changes
-        return Findings(changes=changes or judge_script(call.command, language="python").changes)
-    query = call.arguments.get("query", "")
-    if _SQL.match(query) is not None:
-        return Findings(changes=judge_script(query, language="sql").changes)
-    # A query is more often a question in plain words.
-    looks_like_command = _COMMAND_SIGN.search(query) is not None
-    return Findings(changes=judge_script(query).changes) if looks_like_command else _NOTHING
-
-
-def _judge_computer_action(call: Call) -> Findings:
-    """Judge keys and clicks on a screen, whose effect the log does not show."""
+def _judge_screen_action(call: Call, kind: ToolKind) -> Findings:
+    """Judge keys and clicks on a screen or a page, whose effect the log does not show."""
+    if kind is ToolKind.PAGE:
+        target = call.arguments.get("element") or call.arguments.get("selector", "")
+        return Findings(doubts=[f"an action on a page: {shorten_code(target) or call.name}"])
     action = call.arguments.get("action", "")
     if action in _WATCHING_ACTIONS:
         return _NOTHING
@@ -126,16 +108,6 @@ def _judge_terminal_input(text: str) -> Findings:
         doubt = f"input of a running program: {shorten_code(text)}"
         return Findings(doubts=[*found.doubts, doubt])
     return found
-
-
-def find_unknown_tools(calls: Iterable[Call]) -> list[str]:
-    """Return the names of the tools of which nothing is known, each once."""
-    names = dict.fromkeys(call.name for call in calls)
-    return [
-        name
-        for name in names
-        if name and get_tool_kind(name) is None and not is_harmless_tool(name)
-    ]
 
 
 def find_changes(script: str) -> Iterator[str]:

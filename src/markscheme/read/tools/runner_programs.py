@@ -28,7 +28,20 @@ _ANSIBLE_READS = split_words("ping setup debug gather_facts stat find slurp serv
 _REDIS_VALUES = split_words("-h -p -s -a -u -r -i -n -d -D -t --user --pass")
 _WRITING_FLAG = re.compile(r"--fix(-\w+)?|--write|--update(-?[sS]napshots?)?|-u|-w|--in-place")
 _SNAPSHOT_FLAG = re.compile(r"-u|--update(=.*)?|--update-?[sS]napshots?(=.*)?")
-_MAKE_TARGET = re.compile(r"(un)?install([-_].*)?|deploy|publish")
+# Targets of `make` and scripts of packages that are named for a change; `format:check` only reads.
+_CHANGING_TARGET = re.compile(
+    r"(un)?install([-_].*)?|((dist|really|maintainer|mostly)?clean|mrproper|clobber|nuke|deploy|publish"
+    r"|release|format|fmt|prettify|fix|autofix|migrate|seed|upload|destroy)"
+    r"([-_:](?!check|dry|test|lint|notes|verify|diff|status).*)?|.*[-_:](fix|clean|deploy)"
+)
+_TASK_RUNNERS = ("ninja", "just", "task", "gulp", "grunt", "poe", "invoke", "inv", "doit", "mask")
+_AGENTS = (
+    *("claude", "codex", "gemini", "qwen", "opencode", "cursor-agent", "copilot", "amp"),
+    *("droid", "aider", "crush", "cline", "auggie", "kimi", "openhands", "mini"),
+)
+_AGENT_READS = split_words("-v -h --list mcp config doctor auth version help models stats")
+_REGENERATE_FLAG = re.compile(r"--(snapshot-update|force-regen|regen-all|update-goldens)")
+_CMAKE_WRITES = re.compile(r"(dist)?clean|install|--install|-[BS].*|\.\.?/?")
 
 
 def _describe(name: str, words: Sequence[str]) -> str:
@@ -113,18 +126,47 @@ def _judge_by_flag(name: str, pattern: re.Pattern[str]) -> ProgramJudge:
 
 
 def runs_script_that_writes(words: Sequence[str]) -> bool:
-    """Return whether a script of a package gets an option to write, as in `npm run x -- --fix`."""
-    return any(map(_WRITING_FLAG.fullmatch, words))
+    """Return whether a script of a package changes something, by its name or by an option.
+
+    `words` begin with the script, as in `run clean` or `run x -- --fix`.
+    """
+    script = [word for word in words if word[:1] != "-"][:2]
+    named = script[1:] if script[:1] in (["run"], ["run-script"]) else script[:1]
+    if is_dry_run(words):
+        return False
+    return any(map(_CHANGING_TARGET.fullmatch, named)) or any(map(_WRITING_FLAG.fullmatch, words))
 
 
 def _judge_npm(words: list[str], simple: SimpleCommand) -> Findings:
     del simple
     effect = judge_program("npm", words)
-    handed_on = words[words.index("--") + 1 :] if "--" in words else []
+    # Options before `--` are those of npm itself.
+    end = words.index("--") if "--" in words else len(words)
+    handed_on = [*(word for word in words[:end] if word[:1] != "-"), *words[end + 1 :]]
     if effect is Effect.CHANGE or (effect is Effect.UNKNOWN and runs_script_that_writes(handed_on)):
         return Findings(changes=[_describe("npm", words)])
     verb = next((word for word in words[:5] if word[:1] != "-"), "")
     return Findings(programs=[_describe("npm", [verb])] if effect is Effect.UNKNOWN else [])
+
+
+def _judge_agent(name: str) -> ProgramJudge:
+    """Judge a program that starts another agent, whose work the log does not show."""
+
+    def judge(words: list[str], simple: SimpleCommand) -> Findings:
+        is_asked = bool(words) or simple.piped or bool(simple.reads or simple.heredocs)
+        if not is_asked or is_dry_run(words) or _AGENT_READS & set(words[:1]):
+            return Findings(programs=[name])
+        return Findings(
+            doubts=[f"another agent, whose work is not shown: {_describe(name, words)}"]
+        )
+
+    return judge
+
+
+def _judge_script_operands(words: list[str], simple: SimpleCommand) -> Findings:
+    """Judge a program each of whose operands is a command, as `hyperfine 'rg x' 'grep x'`."""
+    del simple
+    return Findings(scripts=[word for word in words if word[:1] != "-"])
 
 
 def _judge_second_operand(name: str, valued: str) -> ProgramJudge:
@@ -149,8 +191,28 @@ RUNNER_JUDGES: dict[str, ProgramJudge] = {
     "manage.py": _judge_code_option("manage.py", "python", "shell", "-c|--command"),
     "django-admin": _judge_code_option("django-admin", "python", "shell", "-c|--command"),
     "rails": _judge_code_option("rails", "ruby", "runner", ""),
-    "make": _judge_by_flag("make", _MAKE_TARGET),
-    "gmake": _judge_by_flag("gmake", _MAKE_TARGET),
+    "make": _judge_by_flag("make", _CHANGING_TARGET),
+    "gmake": _judge_by_flag("gmake", _CHANGING_TARGET),
+    **{
+        name: _judge_by_flag(name, _CHANGING_TARGET)
+        for name in (
+            "ninja",
+            "just",
+            "task",
+            "gulp",
+            "grunt",
+            "poe",
+            "invoke",
+            "inv",
+            "doit",
+            "mask",
+        )
+    },
+    "cmake": _judge_by_flag("cmake", _CMAKE_WRITES),
+    "hyperfine": _judge_script_operands,
+    "concurrently": _judge_script_operands,
+    **{name: _judge_agent(name) for name in _AGENTS},
+    "pytest": _judge_by_flag("pytest", _REGENERATE_FLAG),
     "jest": _judge_by_flag("jest", _SNAPSHOT_FLAG),
     "vitest": _judge_by_flag("vitest", _SNAPSHOT_FLAG),
     "npm": _judge_npm,

@@ -35,7 +35,7 @@ from markscheme.read.tools.special_programs import (
     judge_command,
     judge_python_module,
 )
-from markscheme.read.tools.started_commands import find_variable_commands
+from markscheme.read.tools.started_commands import find_handed_commands, find_variable_commands
 from markscheme.read.tools.wrappers import get_program_name, unwrap_command
 
 _TOO_DEEP = "a command that is nested too deeply to be read"
@@ -284,6 +284,8 @@ class _ScriptJudge:
             self.found.programs.append(shorten_code(name))
             return
         found = judge_command(name, rest, simple)
+        if found.programs and not found.changes:
+            found.scripts += find_handed_commands(rest, after_dashes=not is_known_program(name))
         files = [path for body in simple.heredocs for path in find_patched_files(body)]
         if files and found.changes:
             found.changes = [", ".join(files)]

@@ -178,7 +178,9 @@ def _judge_tar(words: list[str], simple: SimpleCommand) -> Findings:
     options = (word for at, word in enumerate(words) if not at or re.match("-[^-]", word))
     changes = any(re.fullmatch("-?[a-zA-Z]*[xcru][a-zA-Z]*", word) for word in options)
     prints = any(re.fullmatch(r"-?[a-zA-Z]*x[a-zA-Z]*O[a-zA-Z]*|--to-stdout", w) for w in words)
-    return _change_if("tar", words, changes and not prints)
+    creates = any(re.fullmatch(r"-?[a-zA-Z]*[xru][a-zA-Z]*", word) for word in words[:1])
+    streams = not creates and _find_short_values(words, r"-?[a-zA-Z]*f", "--file")[:1] == ["-"]
+    return _change_if("tar", words, changes and not prints and not streams)
 
 
 def _judge_cpio(words: list[str], simple: SimpleCommand) -> Findings:
@@ -365,7 +367,8 @@ def _judge_package_runner(name: str) -> Callable[[list[str], SimpleCommand], Fin
         effect = judge_program(name, words)
         if effect is Effect.UNKNOWN and words and is_known_program(words[0]):
             return Findings(scripts=[shlex.join(words)])
-        if effect is Effect.UNKNOWN and runs_script_that_writes(words[1:]):
+        named = list(itertools.dropwhile(lambda word: word[:1] == "-", words))
+        if effect is Effect.UNKNOWN and runs_script_that_writes(named):
             return _change_if(name, words, changes=True)
         if effect is Effect.UNKNOWN:
             return Findings(programs=[_name_program(name, words)])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import shlex
 from collections.abc import Sequence
 
 from markscheme.read.json_fields import split_words
@@ -36,6 +37,9 @@ _OPTIONS = {
     "batcat": ("", "--pager"),
 }
 # Options whose value is never a word of its own.
+# Programs whose name is no other word, so that they are a command also behind an unknown program.
+_CHANGING_PROGRAMS = split_words("rm rmdir mv cp mkdir chmod chown shred unlink tee truncate")
+_MAX_OPERANDS = 6
 _ATTACHED_ONLY = frozenset(["git grep"])
 _GIT_SETTING = re.compile(
     r"(?:core\.(?:pager|editor|sshcommand|fsmonitor|askpass|gitproxy)|pager\.[\w-]+|diff\.external"
@@ -74,6 +78,26 @@ def find_option_commands(name: str, words: Sequence[str]) -> list[str]:
             value = next(filter(None, match.groupdict().values()), "")
             commands.append(value or ("" if name in _ATTACHED_ONLY else following))
     return [command for command in commands if command]
+
+
+def find_handed_commands(words: Sequence[str], *, after_dashes: bool) -> list[str]:
+    """Return the command that an unknown program is handed: `with-lock a.lock rm x`, `run -- rm x`.
+
+    A command begins with a program that surely changes something, or, if `after_dashes` is set,
+    behind `--`. The value of an option is none, and one word alone may be a name.
+    """
+    words = words[:_MAX_WORDS]
+    if after_dashes and "--" in words:
+        return [shlex.join(words[words.index("--") + 1 :])]
+    before = ""
+    for at, word in enumerate(words[:_MAX_OPERANDS]):
+        is_program = word.rpartition("/")[2] in _CHANGING_PROGRAMS and (
+            before[:1] != "-" or before == "--"
+        )
+        if is_program and len(words) > at + 1:
+            return [shlex.join(words[at:])]
+        before = word
+    return []
 
 
 def find_git_commands(options: Sequence[str], verb: str, rest: Sequence[str]) -> list[str]:

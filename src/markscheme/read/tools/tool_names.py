@@ -29,6 +29,7 @@ class ToolKind(StrEnum):
     JAVASCRIPT = "javascript"
     OTHER = "other"
     COMPUTER = "computer"
+    PAGE = "page"
 
 
 _NAMES = {
@@ -54,7 +55,8 @@ _NAMES = {
         requests_post requests_put requests_patch transition_issue kubectl_scale kubectl_apply
         kubectl_delete kubectl_create kubectl_patch kubectl_edit kubectl_replace kubectl_drain
         kubectl_cordon kubectl_uncordon kubectl_taint kubectl_label kubectl_annotate kubectl_set
-        kubectl_run kubectl_expose kubectl_autoscale kubectl_cp
+        kubectl_run kubectl_expose kubectl_autoscale kubectl_cp upload_file enter_worktree
+        exit_worktree playwright_post playwright_put playwright_patch playwright_delete
     """,
     ToolKind.EDITOR: """
         str_replace_editor str_replace_based_edit_tool text_editor developer__text_editor
@@ -96,11 +98,34 @@ _NAMES = {
     """,
     ToolKind.JAVASCRIPT: """
         execute_javascript run_javascript js_repl execute_js run_js node_repl javascript run_node
-        browser_evaluate browser_run_code
+        browser_evaluate browser_run_code browser_eval puppeteer_evaluate playwright_evaluate
+        evaluate_script
     """,
     ToolKind.OTHER: "execute_script run_applescript applescript_execute osascript_run",
-    ToolKind.COMPUTER: "computer computer_use computer_call",
+    ToolKind.COMPUTER: "computer computer_use computer_call browser_action",
+    ToolKind.PAGE: """
+        browser_click browser_type browser_fill browser_fill_form browser_press browser_press_key
+        browser_press_sequentially browser_select browser_select_option browser_drag browser_drop
+        browser_file_upload browser_handle_dialog browser_mouse_click browser_mouse_click_xy
+        browser_mouse_drag_xy browser_mouse_down browser_mouse_up browser_input browser_send_keys
+        browser_submit browser_check browser_uncheck browser_double_click puppeteer_click
+        puppeteer_fill puppeteer_select playwright_click playwright_fill playwright_select
+        playwright_press_key playwright_drag playwright_upload_file playwright_iframe_click
+        playwright_iframe_fill page_click page_fill page_type click_element fill_form left_click
+        right_click double_click mouse_click press_key type_text input_text tap_element
+        handle_dialog click fill tap drag
+    """,
 }
+# The language of the code that a tool runs.
+CODE_LANGUAGES: dict[ToolKind | None, str] = {
+    ToolKind.SQL: "sql",
+    ToolKind.QUERY: "sql",
+    ToolKind.PYTHON: "python",
+    ToolKind.NOTEBOOK: "notebook",
+    ToolKind.JAVASCRIPT: "javascript",
+    ToolKind.OTHER: "other",
+}
+_CODE_KINDS = frozenset([ToolKind.PYTHON, ToolKind.NOTEBOOK, ToolKind.JAVASCRIPT])
 _SIGNS = re.compile(r"[^a-z0-9]")
 # Names that are also ordinary words, and so must be the whole last part.
 _MIN_SUFFIX_PARTS = 2
@@ -152,6 +177,12 @@ def get_tool_kind(name: str) -> ToolKind | None:
 def is_shell_tool(name: str) -> bool:
     """Return whether a tool runs commands of a shell."""
     return get_tool_kind(name) in {ToolKind.SHELL, ToolKind.POWERSHELL}
+
+
+def runs_commands(name: str) -> bool:
+    """Return whether a tool runs commands of a shell, or code that may read files."""
+    kind = get_tool_kind(name)
+    return kind in _CODE_KINDS or kind in {ToolKind.SHELL, ToolKind.POWERSHELL}
 
 
 def may_lack_command(name: str) -> bool:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from markscheme.read.json_fields import split_words
 from markscheme.read.tools.programs import find_option_values
@@ -25,16 +26,22 @@ class Wrapper(Struct, frozen=True, kw_only=True):
 
     - `subcommand`: the words that must follow, such as `exec` of `docker exec`;
     - `valued`: options with a value in a word of their own; single letters stand for `-x`;
-    - `skip`: the number of words before the command, such as the host of `ssh`;
+    - `needs`: a pattern of an option without which the wrapper is another one;
+    - `skip`: the number of words before the command, such as the host of `ssh`; `_ALL_WORDS` if
+      only an option or `--` begins a command;
     - `as_script`: the words are joined, and a shell reads them again;
     - `script_option`: a pattern of an option whose value is a script;
     - `outputs`: a pattern of options whose value is a file that the wrapper writes;
     - `command_option`: an option after which all words are the command;
-    - `separator`: the command begins after `--`, and only there.
+    - `separator`: the command begins after `--`, and only there;
+    - `writes_operand`: the first word that is no option is a file that the wrapper writes;
+    - `shell_option`: a pattern of options with which it is a shell that reads its script from
+      standard input if it has no command.
     """
 
     programs: str
     subcommand: str = ""
+    needs: str = ""
     valued: str = ""
     skip: int = 0
     as_script: bool = False
@@ -42,8 +49,12 @@ class Wrapper(Struct, frozen=True, kw_only=True):
     outputs: str = ""
     command_option: str = ""
     separator: bool = False
+    writes_operand: bool = False
+    shell_option: str = ""
 
 
+_ALL_WORDS = 99
+_ALWAYS = ".*"
 _CONTAINER_VALUES = (
     "-e -u -w --env --user --workdir --env-file --detach-keys --index -n --namespace -c "
     "--container "
@@ -61,8 +72,9 @@ _WRAPPERS = (
         programs="sudo",
         valued="u g p C h T r R t D U --user --group --prompt --close-from --host --command-timeout"
         " --role --chroot --type --chdir --other-user",
+        shell_option=r"-[A-Za-z]*[si][a-z]*|--shell|--login",
     ),
-    Wrapper(programs="doas", valued="u C a"),
+    Wrapper(programs="doas", valued="u C a", shell_option=r"-s"),
     Wrapper(
         programs="env genv", valued="u C --unset --chdir", script_option=r"-v?S|--split-string"
     ),
@@ -91,6 +103,8 @@ _WRAPPERS = (
         valued="j a N n L I d C S --jobs --arg-file --max-procs --max-args --max-replace-args"
         " --max-lines --delimiter --colsep --delay --timeout --joblog --results --tmpdir --retries"
         " --load --memfree --halt --workdir --sshlogin --basefile --tagstring",
+        as_script=True,
+        shell_option=_ALWAYS,
     ),
     Wrapper(
         programs="strace ltrace dtruss",
@@ -106,8 +120,51 @@ _WRAPPERS = (
         skip=1,
         script_option=r"-c|--command",
     ),
-    Wrapper(programs="su runuser", valued="s g G", script_option=r"-c|--command", skip=99),
-    Wrapper(programs="script", valued="t", script_option=r"-[a-z]*?c|--command", skip=99),
+    Wrapper(
+        programs="runuser",
+        needs=r"-u.*|--user(=.*)?",
+        valued="u g G s w --user --group --supp-group --shell --whitelist-environment",
+    ),
+    Wrapper(
+        programs="su runuser",
+        valued="s g G w --shell --group --supp-group --whitelist-environment",
+        script_option=r"-c|--command",
+        skip=_ALL_WORDS,
+        shell_option=_ALWAYS,
+    ),
+    # On Linux the file is the last word, and on macOS a command may follow it.
+    Wrapper(
+        programs="script",
+        valued="t",
+        script_option=r"-[a-z]*?c|--command",
+        skip=1,
+        writes_operand=True,
+    ),
+    Wrapper(programs="gosu su-exec setuidgid s6-setuidgid softlimit chpst", valued="u", skip=1),
+    Wrapper(
+        programs="pkexec run0 dumb-init tini fakeroot setpriv flatpak-spawn termux-chroot proot"
+        " rtk catatonit valgrind",
+        valued="u --user --tool",
+    ),
+    Wrapper(programs="faketime", valued="f", skip=1),
+    Wrapper(programs="cgexec", valued="g"),
+    Wrapper(programs="perf", subcommand="stat", valued="e o r", outputs="-o|--output"),
+    Wrapper(programs="perf", subcommand="record", valued="e o F", outputs="-o|--output"),
+    Wrapper(programs="lxc-attach", valued="n u g --name"),
+    Wrapper(programs="distrobox", subcommand="enter", valued="n --name", skip=1),
+    Wrapper(programs="toolbox", subcommand="run", valued="c --container"),
+    Wrapper(programs="machinectl", subcommand="shell", valued="--uid", skip=1),
+    Wrapper(programs="foreman honcho forego", subcommand="run", valued="e --env"),
+    Wrapper(programs="nodemon", valued="e w --ext --watch", script_option=r"-x|--exec", skip=0),
+    Wrapper(
+        programs="watchexec", valued="e w f i --exts --watch --filter --ignore", as_script=True
+    ),
+    Wrapper(
+        programs="fly flyctl",
+        subcommand="ssh console",
+        script_option=r"-C|--command",
+        skip=_ALL_WORDS,
+    ),
     Wrapper(programs="xvfb-run", valued="n s e --server-args --server-num"),
     Wrapper(programs="firejail bwrap numactl prlimit systemd-inhibit", valued="p"),
     Wrapper(
@@ -119,9 +176,9 @@ _WRAPPERS = (
     Wrapper(programs="entr", valued=""),
     Wrapper(programs="cross-env dotenvx env-cmd dotenv with-env", valued="e f"),
     Wrapper(programs="direnv", subcommand="exec", skip=1),
-    Wrapper(programs="nix-shell", script_option=r"--run|--command", skip=99),
-    Wrapper(programs="nix", subcommand="develop", command_option=r"-c|--command", skip=99),
-    Wrapper(programs="nix", subcommand="shell", command_option=r"-c|--command", skip=99),
+    Wrapper(programs="nix-shell", script_option=r"--run|--command", skip=_ALL_WORDS),
+    Wrapper(programs="nix", subcommand="develop", command_option=r"-c|--command", skip=_ALL_WORDS),
+    Wrapper(programs="nix", subcommand="shell", command_option=r"-c|--command", skip=_ALL_WORDS),
     Wrapper(
         programs="poetry pipenv pdm hatch rye pixi uv", subcommand="run", valued=_RUNNER_VALUES
     ),
@@ -168,13 +225,28 @@ _WRAPPERS = (
     Wrapper(programs="adb", subcommand="shell", as_script=True),
     Wrapper(
         programs="ssh autossh mosh",
+        shell_option=_ALWAYS,
         valued="b c D E e F I i J L l m O o p Q R S W w",
         skip=1,
         as_script=True,
     ),
     Wrapper(programs="sshpass", valued="p f d P"),
-    Wrapper(programs="vagrant", subcommand="ssh", script_option=r"-c|--command", skip=99),
-    Wrapper(programs="gcloud", subcommand="compute ssh", script_option=r"--command", skip=99),
+    Wrapper(
+        programs="vagrant",
+        subcommand="ssh",
+        shell_option=_ALWAYS,
+        script_option=r"-c|--command",
+        skip=_ALL_WORDS,
+        as_script=True,
+    ),
+    Wrapper(
+        programs="gcloud",
+        subcommand="compute ssh",
+        shell_option=_ALWAYS,
+        script_option=r"--command",
+        skip=_ALL_WORDS,
+        as_script=True,
+    ),
     Wrapper(programs="wsl wsl.exe", valued="d u --distribution --user", script_option=""),
 )
 _BY_PROGRAM: dict[str, list[Wrapper]] = {}
@@ -226,21 +298,46 @@ def unwrap_command(words: Sequence[str]) -> Unwrapped:
         if count > MAX_WRAPPERS:
             return Unwrapped([], too_many=True)
         end, script = _skip_options(wrapper, words, at)
-        if wrapper.outputs:
-            writes += find_option_values(words[at + 1 : end], wrapper.outputs)
-        if script is not None:
-            return Unwrapped([], (script,), is_wrapped=True)
-        if wrapper.as_script:
-            inner = " ".join(words[end:])
-            reads_script = not inner and name == "ssh"
-            return Unwrapped(
-                [], (inner,) if inner else (), is_wrapped=True, reads_script=reads_script
-            )
-        if end >= len(words):
-            # Without a command, a wrapper such as `env` only prints.
-            return Unwrapped([], is_wrapped=True, writes=tuple(writes))
+        writes += _find_written_files(wrapper, words[at + 1 :], end - at - 1, script)
+        inner = _take_inner_script(wrapper, words, at, end, script)
+        if inner is not None:
+            return replace(inner, writes=tuple(writes))
         at = end
     return Unwrapped(list(words[at:]), is_wrapped=count > 0, writes=tuple(writes))
+
+
+def _find_written_files(
+    wrapper: Wrapper, words: Sequence[str], end: int, script: str | None
+) -> list[str]:
+    """Return the files that a wrapper writes; its own words end before the position `end`."""
+    written = find_option_values(words[:end], wrapper.outputs) if wrapper.outputs else []
+    if wrapper.writes_operand:
+        written += [word for word in words if word[:1] != "-" and word != script][:1]
+    return written
+
+
+def _take_inner_script(
+    wrapper: Wrapper, words: Sequence[str], at: int, end: int, script: str | None
+) -> Unwrapped | None:
+    """Return the script that a wrapper runs, if it is handed a script and not words."""
+    if script is not None:
+        return Unwrapped([], (script,), is_wrapped=True)
+    inner = " ".join(words[end:])
+    if wrapper.as_script and inner:
+        return Unwrapped([], (inner,), is_wrapped=True)
+    if inner:
+        return None
+    # Without a command, a wrapper such as `env` only prints.
+    return Unwrapped([], is_wrapped=True, reads_script=_is_shell(wrapper, words[at + 1 : end]))
+
+
+def _is_shell(wrapper: Wrapper, options: Sequence[str]) -> bool:
+    """Return whether a wrapper without a command is a shell that reads its script, as `su bob`."""
+    pattern = wrapper.shell_option
+    asks = {"--help", "--version", "-h", "-V"} & set(options)
+    if not pattern or asks:
+        return False
+    return pattern == _ALWAYS or any(re.fullmatch(pattern, option) for option in options)
 
 
 def _count_prefix_words(name: str, word: str) -> int:
@@ -253,6 +350,10 @@ def _count_prefix_words(name: str, word: str) -> int:
 
 def _find_wrapper(name: str, words: Sequence[str], at: int) -> Wrapper | None:
     for wrapper in _BY_PROGRAM.get(name, ()):
+        if wrapper.needs and not any(
+            re.fullmatch(wrapper.needs, word) for word in words[at + 1 : at + _SEPARATOR_LIMIT]
+        ):
+            continue
         if not wrapper.subcommand:
             return wrapper
         if _find_subcommand(wrapper, words, at) is not None:
@@ -294,8 +395,7 @@ def _skip_options(wrapper: Wrapper, words: Sequence[str], at: int) -> tuple[int,
     while position < len(words):
         word = words[position]
         if word == "--":
-            # What follows is the command, unless a host or a container is still to come.
-            return position + 1 + (wrapper.skip - skipped if not skipped else 0), None
+            return _skip_double_dash(wrapper, words, position, skipped)
         if wrapper.command_option and re.fullmatch(wrapper.command_option, word):
             return position + 1, None
         script = _find_option_script(wrapper, words, position)
@@ -314,6 +414,17 @@ def _skip_options(wrapper: Wrapper, words: Sequence[str], at: int) -> tuple[int,
         else:
             break
     return _skip_separator(wrapper, words, position), None
+
+
+def _skip_double_dash(
+    wrapper: Wrapper, words: Sequence[str], position: int, skipped: int
+) -> tuple[int, str | None]:
+    """Return the position of the command after `--`; a host or a container may still come first."""
+    if wrapper.skip != _ALL_WORDS:
+        return position + 1 + (wrapper.skip - skipped if not skipped else 0), None
+    # `su bob -- -c SCRIPT` hands its options to the shell.
+    script = _find_option_script(wrapper, words, position + 1) if words[position + 1 :] else None
+    return position + 1, script
 
 
 def _find_option_script(wrapper: Wrapper, words: Sequence[str], position: int) -> str | None:

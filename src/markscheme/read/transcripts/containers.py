@@ -27,6 +27,10 @@ _CALL_FIELDS = split_words(
 )
 _ID_FIELDS = ("toolCallId", "tool_call_id", "callID", "call_id", "toolUseId", "tool_use_id")
 _INPUT_FIELDS = ("input", "args", "arguments", "rawInput", "toolInput", "tool_input")
+# Fields that name a tool, and fields that hold its arguments and no schema of them.
+_NAME_FIELDS = ("tool", "tool_name", "toolName", "name", "action", "function", "recipient_name")
+_ARGUMENT_FIELDS = (*_INPUT_FIELDS, "parameters", "params", "action_input", "tool_params")
+_SCHEMA_FIELDS = split_words("properties $schema type $ref")
 
 
 def find_call_containers(record: JsonObject, read: Collection[str] = ()) -> Iterator[str]:
@@ -61,4 +65,11 @@ def _find_call_name(value: JsonObject) -> str | None:
     has_id = any(isinstance(value.get(key), str) for key in _ID_FIELDS)
     if has_id and any(isinstance(value.get(key), dict | list) for key in _INPUT_FIELDS):
         return next(key for key in _ID_FIELDS if key in value)
+    if any(isinstance(value.get(key), str) for key in _NAME_FIELDS):
+        return next((key for key in _ARGUMENT_FIELDS if _holds_arguments(value.get(key))), None)
     return None
+
+
+def _holds_arguments(value: Any) -> bool:
+    """Return whether a value is the arguments of a call, and not the schema of them."""
+    return isinstance(value, dict) and bool(value) and not _SCHEMA_FIELDS & value.keys()

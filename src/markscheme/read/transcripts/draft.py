@@ -21,7 +21,7 @@ from markscheme.read.tools import (
     find_unreadable_code,
 )
 from markscheme.read.transcripts.containers import find_call_containers
-from markscheme.read.transcripts.text_commands import find_text_command
+from markscheme.read.transcripts.text_commands import find_command_block, find_text_command
 from markscheme.vocabulary import (
     MAIN_AGENT,
     NO_RESULT,
@@ -116,6 +116,9 @@ class Draft:
         # Set by readers of logs that state the latency; otherwise it is computed from the prompts.
         self.latency: tuple[Decimal | None, Decimal | None] | None = None
         self._last_message: object = None
+        # The last text of the agent, and the earlier ones after which somebody said something.
+        self._last_text: str | None = None
+        self._answered_texts: list[str] = []
         self._calls_at_final = 0
         self._open_calls: dict[str, list[DraftCall]] = {}
 
@@ -222,6 +225,16 @@ class Draft:
         mark = find_text_command(role, text)
         if mark is not None:
             self.add_unknown_kind("text command", mark)
+        if role == "user" and self._last_text is not None:
+            self._answered_texts.append(self._last_text)
+        if role in {"user", "assistant"}:
+            self._last_text = text if role == "assistant" and mark is None else None
+
+    def _add_command_blocks(self) -> None:
+        """Note blocks of code in texts that are no answer, unless the agent has calls for them."""
+        if not self.calls:
+            for mark in filter(None, map(find_command_block, self._answered_texts)):
+                self.add_unknown_kind("text command", mark)
 
     def iter_elements(self, value: Any, what: str) -> Iterator[JsonObject]:
         """Yield the objects of a list that may hold calls; everything else in it is a doubt.
@@ -278,6 +291,7 @@ class Draft:
         """Add the gaps that can only be seen at the end of the log."""
         if self.pending_gap is not None:
             self.add_gap(self.pending_gap)
+        self._add_command_blocks()
         for gap in self._describe_unknown_kinds():
             self.add_gap(gap)
         if skipped:

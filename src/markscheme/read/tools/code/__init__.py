@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 
+from markscheme.read.tools.code.file_reads import find_file_reads
 from markscheme.read.tools.code.python_code import judge_notebook_cell, judge_python
 from markscheme.read.tools.code.script_code import LANGUAGES, judge_script_code
 from markscheme.read.tools.code.sql import judge_mongo, judge_sql
 from markscheme.read.tools.code.text_scripts import judge_awk, judge_editor, judge_sed
 from markscheme.read.tools.findings import Findings, shorten_code
 
-__all__ = ["judge_awk", "judge_code", "judge_editor", "judge_sed"]
+__all__ = ["find_file_reads", "judge_awk", "judge_code", "judge_editor", "judge_sed"]
 
 # Code in a language that is not read: only printing what is written there is harmless.
 _LITERAL = (

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from itertools import chain
 
 from markscheme.read.tools.programs import (
+    builds,
     databases,
     files,
     formatters,
@@ -43,6 +44,7 @@ __all__ = [
 ]
 
 _TABLES = (
+    builds.RULES,
     infrastructure.RULES,
     packages.RULES,
     formatters.RULES,

@@ -72,7 +72,8 @@ RULES = (
         programs="rails rake bin/rails spring",
         changes="""
             db:* generate g destroy d new tmp:* assets:* log:clear credentials:edit app:update
-            active_storage:* webpacker:* yarn:install app:* action_text:* data:* secret:setup
+            active_storage:* webpacker:* yarn:install app:* action_text:* data:*
+            secret:setup clean clobber
         """,
         reads="""
             routes db:version db:migrate:status db:abort_if_pending_migrations stats about test

@@ -43,7 +43,7 @@ RULES = (
         """,
         reads="*",
         changing=rf"{_FIX}|--autofix|--autocorrect|--auto-correct|--fix-errors|--fix-notes"
-        r"|--output|-fix",
+        r"|--output|-fix|--install-types",
         reading=r"--fix-dry-run|--diff",
     ),
     ProgramRule(

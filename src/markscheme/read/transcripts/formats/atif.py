@@ -98,6 +98,7 @@ class AtifTrajectory:
         source, at = to_text(step.get("source")), parse_timestamp(step.get("timestamp"))
         for field in step.keys() - _STEP_FIELDS:
             self.draft.add_unknown_kind("field of a step", field)
+        self.draft.add_unread_calls({"extra": step.get("extra")})
         if source not in _SOURCES:
             self.draft.add_unknown_kind("step", source)
         self._check_parts(step.get("message"))

@@ -91,6 +91,8 @@ class ClaudeStreamRun:
         self._agents: dict[str, ClaudeStreamAgent] = {}
         self._dispatches: dict[str, DraftDispatch] = {}
         self._seen_lines: set[LineKey] = set()
+        # Calls of which a part of a message or a question tells, by id; the message comes too.
+        self._streamed_calls: dict[str | None, str] = {}
         self._result: JsonObject | None = None
         self._line_count = 0
         self._message_count = 0
@@ -112,12 +114,35 @@ class ClaudeStreamRun:
         elif kind == "result":
             self._result = record
             self.main.add_unread_calls(record, _READ_RESULT_FIELDS)
-        elif kind not in _KNOWN_TYPES:
+        else:
+            self._add_other_record(record, kind)
+
+    def _add_other_record(self, record: JsonObject, kind: str | None) -> None:
+        if kind not in _KNOWN_TYPES:
             self.main.add_unknown_kind("record", record.get("type"))
+        elif kind in {"stream_event", "control_request"}:
+            self._note_streamed_call(record)
         elif kind not in _REPEATING_TYPES:
             self.main.add_unread_calls(record)
             if to_text(record.get("subtype")) == "task_notification":
                 self._settle_dispatch(record)
+
+    def _note_streamed_call(self, record: JsonObject) -> None:
+        block = to_object(to_object(record.get("event")).get("content_block"))
+        if to_text(block.get("type")) in {"tool_use", "server_tool_use", "mcp_tool_use"}:
+            self._streamed_calls[to_text(block.get("id"))] = to_text(block.get("name")) or "?"
+        request = to_object(record.get("request"))
+        asked, id_ = to_text(request.get("tool_name")), to_text(request.get("tool_use_id"))
+        if asked is not None and id_ is not None:
+            self._streamed_calls[id_] = asked
+
+    def _add_unfinished_calls(self) -> None:
+        """Note calls whose message has begun, but is not in the log as a whole."""
+        agents = (self.main, *self._agents.values())
+        known = {call.id for agent in agents for call in agent.calls}
+        for id_, name in self._streamed_calls.items():
+            if id_ not in known:
+                self.main.add_unknown_kind("part of a call", name)
 
     def _find_message(self, record: JsonObject, agent: ClaudeStreamAgent) -> JsonObject:
         """Return the message of a line; note calls beside it, and one that is no message."""
@@ -188,6 +213,7 @@ class ClaudeStreamRun:
     def build_transcript(self, *, skipped: int, truncated: bool) -> Transcript:
         """Return the transcript. What the result line states replaces sums over the messages."""
         main = self.main
+        self._add_unfinished_calls()
         main.tokens = main.usage.sum_usage()
         main.latency = (None, None)
         if truncated:

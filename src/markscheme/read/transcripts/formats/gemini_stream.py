@@ -69,6 +69,8 @@ class GeminiStreamRun:
         self._text_at: datetime | None = None
         self._usages: list[Tokens] = []
         self._has_ended = False
+        # The calls that the results of the runs count.
+        self._counted_calls = 0
 
     def add_event(self, event: JsonObject) -> None:
         """Add one event."""
@@ -155,6 +157,7 @@ class GeminiStreamRun:
         stats = to_object(event.get("stats"))
         for model in to_object(stats.get("models")):
             self._draft.add_model(model)
+        self._counted_calls += parse_count(stats.get("tool_calls")) or 0
         if stats:
             self._usages.append(_parse_stats(stats))
 
@@ -163,6 +166,9 @@ class GeminiStreamRun:
         self._end_text()
         if not self._has_ended:
             self._draft.add_gap(RUN_STOPPED)
+        hidden = self._counted_calls - len(self._draft.calls)
+        if hidden > 0:
+            self._draft.add_gap(f"the result counts {hidden} more calls than the log shows")
         total = sum_tokens(self._usages)
         if total is not None:
             # The statistics cover the session with its sub-agents, and leave out thoughts.

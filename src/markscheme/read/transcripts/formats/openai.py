@@ -108,6 +108,10 @@ class ChatConversation:
         """Add the messages of a record; note what else in it may hold calls."""
         messages = list(_iter_messages(record))
         self.add_messages(messages)
+        for answered in (record, to_object(record.get("response"))):
+            # Nobody says which of several answers was taken.
+            for choice in list(iter_objects(answered.get("choices")))[1:]:
+                self.draft.add_unread_calls({"choice": choice})
         is_message = messages[:1] == [record]
         if not messages:
             self._check_other_record(record)
