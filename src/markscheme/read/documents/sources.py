@@ -35,7 +35,7 @@ def locate_document(source: str | Path, kind: str, suffix: str = ".yaml") -> tup
             article = "an" if noun == "exam" else "a"
             raise UsageError(
                 f"`{source}` is a built-in {other}, not {article} {noun}; give it with "
-                f"{_OPTIONS[other]}, and with {_OPTIONS[noun]} a file or a built-in {noun} ({known})"
+                f"{_OPTIONS[other]}, and with {_OPTIONS[noun]} a file or a built-in {noun}: {known}"
             )
         close = get_close_matches(str(source), names, n=1)
         suggestion = f"; did you mean `{close[0]}`?" if close else ""
