@@ -214,15 +214,17 @@ def list_logs(folder: Path, rng: random.Random) -> Iterator[list[str]]:
 
 def list_results(folder: Path, rng: random.Random) -> Iterator[list[str]]:
     """Show, report, verify and judge mutated result files."""
-    whole = folder / "whole.json"
-    answers = str(ROOT / "src/markscheme/builtin/examples/tutor.jsonl")
-    exams = ["-e", "capstone", "-e", "capstone-extra", "-e", "regression"]
-    words = ["score", "-r", "tutor-capstone", *exams, "-a", answers, "--no-store"]
-    run_in_process([*words, "-o", str(whole)])
-    document = json.loads(whole.read_text("utf-8"))
-    document["items"] = document["items"][:12]
-    cut = json.dumps(document)
-    texts = [whole.read_text("utf-8"), *[cut] * 9]
+    # A file whose numbers do not agree is refused before it is drawn, so each text is a whole run.
+    said = [json.dumps({"correction": f"Drew {n}", "spanish_gloss": "Dibuje"}) for n in range(20)]
+    rows = [{"item": f"x-39-{n:02d}", "output": output} for n, output in enumerate(said, start=1)]
+    extra = _write(folder / "extra.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    tutor = str(ROOT / "src/markscheme/builtin/examples/tutor.jsonl")
+    texts: list[str] = []
+    for exam, answers in (("capstone", tutor), *[("capstone-extra", extra)] * 9):
+        whole = folder / "whole.json"
+        words = ["score", "-r", "tutor-capstone", "-e", exam, "-a", answers, "--no-store"]
+        run_in_process([*words, "-o", str(whole)])
+        texts.append(whole.read_text("utf-8"))
     while True:
         path = _write(folder / "result.json", mutate_json(rng.choice(texts), rng))
         yield rng.choice(
@@ -385,7 +387,12 @@ def list_outputs(folder: Path, rng: random.Random) -> Iterator[list[str]]:
     del folder
     while True:
         words = rng.choice(
-            (["demo", "--flawed"], ["lint", "capstone"], ["audit", "tutor-capstone"])
+            (
+                ["demo", "--flawed"],
+                ["lint", "capstone"],
+                ["audit", "tutor-capstone"],
+                ["audit", "tutor-capstone", "-e", "capstone-extra"],
+            )
         )
         words = [*words, *rng.choice(((), ("--format", "json")))]
         yield ["print", rng.choice(("> /dev/full", "| head -c 1", ">&-")), *words]

@@ -18,6 +18,7 @@ from unittest import mock
 
 from markscheme.cli.main import _run_command
 from markscheme.cli.process import SignalHandlers
+from markscheme.vocabulary import PrintableStream
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,7 +71,18 @@ def markscheme(
 
 def here(*arguments: str | Path, **env: str) -> Done:
     """Run the command inside this process, which is much faster."""
-    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
+    return _run_here(io.TextIOWrapper, arguments, env)
+
+
+def here_as_printed(*arguments: str | Path, **env: str) -> Done:
+    """Run the command inside this process; what it writes is escaped, as a user sees it."""
+    return _run_here(PrintableStream, arguments, env)
+
+
+def _run_here(
+    stream_type: type[io.TextIOWrapper], arguments: tuple[str | Path, ...], env: dict[str, str]
+) -> Done:
+    out, err = (stream_type(io.BytesIO(), encoding="utf-8") for _ in range(2))
     with (
         mock.patch.object(sys, "argv", ["markscheme", *map(str, arguments)]),
         mock.patch.dict(os.environ, env),

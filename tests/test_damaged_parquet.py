@@ -31,7 +31,7 @@ def test_panics_of_the_library_never_reach_stderr(
     content, chance = whole.read_bytes(), random.Random(1)  # noqa: S311 - damage, no secret
     refused: list[InputError] = []
     path = tmp_path / "damaged.parquet"
-    for _ in range(300):
+    for _ in range(120):
         damaged = bytearray(content)
         for _ in range(chance.choice([1, 2, 5, 20])):
             damaged[chance.randrange(len(damaged))] = chance.randrange(256)
@@ -40,9 +40,24 @@ def test_panics_of_the_library_never_reach_stderr(
             score(rubric, exam, path)
         except InputError as error:
             refused.append(error)
-    assert len(refused) > 100
+    assert len(refused) > 40
     assert {problem.file for error in refused for problem in error.problems} == {str(path)}
     assert capfd.readouterr().err == ""
+
+
+def test_a_file_that_claims_more_rows_than_its_bytes_can_hold_is_refused(tmp_path: Path) -> None:
+    """Equal rows take almost no room: this file of a few kilobytes would be read for minutes."""
+    path = tmp_path / "equal.parquet"
+    pl.select(item=pl.repeat("e-39-01", 1_000_001), output=pl.repeat("x", 1_000_001)).write_parquet(
+        path
+    )
+    with pytest.raises(InputError) as refused:
+        score("tutor-capstone", "capstone", path)
+    size = path.stat().st_size
+    assert size < 100_000
+    assert str(refused.value) == (
+        f"{path}:1: claims 1,000,001 rows in {size:,} bytes; a file of this size may hold 1,000,000"
+    )
 
 
 def test_overlapping_threads_restore_stderr(capfd: pytest.CaptureFixture[str]) -> None:

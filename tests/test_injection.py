@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import os
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from commands import FULL, WRONG, Project, here, markscheme
+from commands import FULL, WRONG, Project, here, here_as_printed, markscheme
 from markscheme.vocabulary import PrintableStream
 
 if TYPE_CHECKING:
@@ -78,11 +79,132 @@ def test_what_is_printable_stays_as_it_is() -> None:
     assert raw.getvalue().decode() == f"{text}so ::error::x, which begins no line\n"
 
 
+# The colours of rich, and what moves the cursor for the line of progress; nothing else.
+OWN = re.compile(r"\x1b\[([0-9;]*m|\?25[hl]|[12]?[AK])|\r")
+HOSTILE = "a\x1b]0;title\x07\x9b2J\u202e\n::error::x\n##[error]y\x1b[5;31m"
+
+
 def spoil_store(project: Project, payload: str) -> None:
     """Write a name into the records of a store, as an older version would have stored it."""
     with closing(sqlite3.connect(project.store)) as database, database:
         database.execute("UPDATE runs SET subject = ?", [payload])
         database.execute("UPDATE tags SET name = ?", [payload])
+
+
+def write_log(project: Project) -> None:
+    """Write a session log with hostile ids, names of models and tools, and texts."""
+    said = {"sessionId": HOSTILE, "cwd": HOSTILE, "version": HOSTILE}
+    call = {"type": "tool_use", "id": HOSTILE, "name": HOSTILE, "input": {"path": HOSTILE}}
+    text = {"type": "text", "text": HOSTILE}
+    reply = {"id": "m", "role": "assistant", "model": HOSTILE, "content": [call, text]}
+    records = [
+        {**said, "type": "user", "uuid": "a", "message": {"role": "user", "content": HOSTILE}},
+        {**said, "type": "assistant", "uuid": "b", "parentUuid": "a", "message": reply},
+        {**said, "type": HOSTILE, "uuid": "c", "parentUuid": "b"},
+    ]
+    project.write("log.jsonl", "".join(f"{json.dumps(record)}\n" for record in records))
+
+
+def write_ratings(project: Project) -> None:
+    """Write files of ratings with hostile cells, with a hostile header, and as JSON lines."""
+    rating = {"item": "TQ-1", "variant": "big", "rater": "ana", "axis": "Q-01", "score": "3"}
+    rows = [rating, *({**rating, key: HOSTILE} for key in rating)]
+    project.write("ratings.jsonl", "".join(f"{json.dumps(row)}\n" for row in rows))
+    for name, header in (("ratings.csv", list(rating)), ("header.csv", [*rating, HOSTILE])):
+        with (project.folder / name).open("w", encoding="utf-8", newline="") as stream:
+            table = csv.writer(stream)
+            table.writerow(header)
+            table.writerows([*row.values(), "x"][: len(header)] for row in rows)
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A project with a hostile value in each text that may hold one."""
+    project = Project(tmp_path_factory.mktemp("hostile"))
+    project.stored(*[FULL] * 3, WRONG, subject="one")
+    project.run("baseline", "set", "--force", "latest", "--note", HOSTILE)
+    spoil_store(project, HOSTILE)
+    quoted = json.dumps(HOSTILE)
+    project.write("keys.yaml", f"rubric: words\nversion: 1\n{quoted}: 1\naxes: []\n")
+    item = f"{{id: {quoted}, prompt: x, {quoted}: y}}"
+    project.write("odd.yaml", f"exam: {quoted}\nitems: [{item}]\n")
+    said = {"item": HOSTILE, "output": "x", "subject": HOSTILE}
+    refused = [said, {**said, "item": "i1"}, {**said, "item": "i2", "subject": None}]
+    rows = "".join(f"{json.dumps(row)}\n" for row in refused)
+    project.write("said.jsonl", rows)
+    project.write("a\x1b[2J\n::error::b.jsonl", rows)
+    write_log(project)
+    write_ratings(project)
+    return project
+
+
+COMPARE = "compare -r context-agent -e context-queries -b big -c small"
+FILES = "-r rubric.yaml -e exam.yaml --no-store"
+WAYS = [
+    "runs --store store.db",
+    "show latest --store store.db",
+    "gate latest --store store.db",
+    "report latest --store store.db -o out.md",
+    "compare latest latest --store store.db",
+    "baseline show --store store.db",
+    "show latest --store store.db --format json",
+    "lint keys.yaml odd.yaml",
+    "score -r rubric.yaml -e odd.yaml -a said.jsonl --no-store",
+    f"score {FILES} -a said.jsonl",
+    f"score {FILES} -a said.jsonl --format json",
+    f"score {FILES} -a a\x1b[2J\n::error::b.jsonl",
+    "transcript log.jsonl",
+    "transcript log.jsonl --format json",
+    "transcript log.jsonl --session none",
+    "transcript log.jsonl --session \x1b[2J\n::error::x",
+    "transcript log.jsonl --log-format \x1b[2J\n::error::x",
+    f"run {FILES} -s openai:a\x1b[2J\n::error::x",
+    f"run {FILES} -s anthropic:a\u202eb",
+    f"{COMPARE} --ratings ratings.csv",
+    f"{COMPARE} --ratings ratings.jsonl",
+    f"{COMPARE} --ratings header.csv",
+    f"{COMPARE} --ratings ratings.csv --format json",
+    "agree --ratings ratings.csv",
+    "agree --ratings ratings.jsonl",
+    "agree --ratings header.csv",
+]
+
+
+@pytest.mark.parametrize("way", WAYS, ids=ascii)
+def test_no_value_writes_control_characters_or_commands(
+    hostile: Project, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    monkeypatch.chdir(hostile.folder)
+    keys = {"OPENAI_API_KEY": "sk-not-used", "ANTHROPIC_API_KEY": "sk-not-used"}
+    done = here_as_printed(*way.split(" "), GITHUB_ACTIONS="", **keys)
+    assert done.out or done.err
+    assert_harmless(done.out)
+    assert_harmless(done.err)
+    if way.endswith("json"):
+        assert done.json
+
+
+def test_the_texts_of_a_log_are_shown_escaped(
+    hostile: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(hostile.folder)
+    shown = here_as_printed("transcript", "log.jsonl").out
+    assert "session a ]0;title" in shown
+    assert "models: a ]0;title" in shown
+    document = here_as_printed("transcript", "log.jsonl", "--format", "json").json
+    assert document["session"] == HOSTILE, "JSON keeps its values"
+    refused = here_as_printed("transcript", "log.jsonl", "--session", "none").err
+    assert "a\\x1b]0;title" in refused, "the message lists the sessions that there are"
+
+
+def test_the_cells_of_a_ratings_file_are_shown_escaped(
+    hostile: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(hostile.folder)
+    for name in ("ratings.csv", "ratings.jsonl"):
+        done = here_as_printed(*COMPARE.split(), "--ratings", name)
+        assert done.code == 3
+        assert "a\\x1b]0;title" in done.err
 
 
 def on_terminal(project: Project, *words: str | Path) -> str:
@@ -112,75 +234,30 @@ def on_terminal(project: Project, *words: str | Path) -> str:
     return b"".join(pieces).decode()
 
 
-# The colours of rich, and what moves the cursor for the line of progress; nothing else.
-OWN = re.compile(r"\x1b\[([0-9;]*m|\?25[hl]|[12]?[AK])|\r")
-HOSTILE = "a\x1b]0;title\x07\x9b2J\u202e\n::error::x\n##[error]y\x1b[5;31m"
-
-
-@pytest.fixture
-def hostile(tmp_path: Path) -> Project:
-    """A project with a hostile value in each text that may hold one."""
-    project = Project(tmp_path)
-    project.stored(*[FULL] * 3, WRONG, subject="one")
-    project.run("baseline", "set", "--force", "latest", "--note", HOSTILE)
-    spoil_store(project, HOSTILE)
-    quoted = json.dumps(HOSTILE)
-    project.write("keys.yaml", f"rubric: words\nversion: 1\n{quoted}: 1\naxes: []\n")
-    item = f"{{id: {quoted}, prompt: x, {quoted}: y}}"
-    project.write("odd.yaml", f"exam: {quoted}\nitems: [{item}]\n")
-    said = {"item": HOSTILE, "output": "x", "subject": HOSTILE}
-    refused = [said, {**said, "item": "i1"}, {**said, "item": "i2", "subject": None}]
-    rows = "".join(f"{json.dumps(row)}\n" for row in refused)
-    project.write("said.jsonl", rows)
-    project.write("a\x1b[2J\n::error::b.jsonl", rows)
-    return project
-
-
-WAYS = [
-    "runs --store store.db",
-    "show latest --store store.db",
-    "gate latest --store store.db",
-    "report latest --store store.db -o out.md",
-    "compare latest latest --store store.db",
-    "baseline show --store store.db",
-    "show latest --store store.db --format json",
-    "lint keys.yaml odd.yaml",
-    "score -r rubric.yaml -e odd.yaml -a said.jsonl --no-store",
-    "score -r rubric.yaml -e exam.yaml -a said.jsonl --no-store",
-    "score -r rubric.yaml -e exam.yaml -a said.jsonl --no-store --format json",
-    "score -r rubric.yaml -e exam.yaml -a a\x1b[2J\n::error::b.jsonl --no-store",
-]
-
-
-@pytest.mark.parametrize("way", WAYS)
-def test_no_value_writes_control_characters_or_commands(hostile: Project, way: str) -> None:
-    words = [word.replace("\x1f", " ") for word in re.split(" ", way)]
-    done = markscheme(*words, cwd=hostile.folder, GITHUB_ACTIONS="")
-    assert done.code != 70
-    assert_harmless(done.out)
-    assert_harmless(done.err)
-    if "json" in words:
-        assert done.json
-
-
-@pytest.mark.parametrize("way", WAYS[:3] + WAYS[5:6] + WAYS[7:10])
+@pytest.mark.parametrize("way", [WAYS[1], WAYS[7], WAYS[9]])
 def test_a_terminal_sees_no_escape_sequence_but_our_own(hostile: Project, way: str) -> None:
     seen = on_terminal(hostile, *way.split(" "))
     assert not RAW.search(OWN.sub("", seen)), ascii(seen)
     assert "\x1b[5;31m" not in seen
+    assert ("\x1b[1m" in seen) == (way != WAYS[7]), "our own styles reach it; lint has none"
 
 
-def test_our_own_styles_reach_a_terminal(hostile: Project) -> None:
-    assert "\x1b[1m" in on_terminal(hostile, *WAYS[1].split(" "))
-    assert "\\x1b]0;title" in markscheme(*WAYS[5].split(" "), cwd=hostile.folder).out
-
-
-def test_our_own_annotations_are_commands_and_nothing_else_is(hostile: Project) -> None:
-    done = markscheme(*WAYS[2].split(" "), cwd=hostile.folder, GITHUB_ACTIONS="true")
+def test_our_own_annotations_are_commands_and_nothing_else_is(
+    hostile: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(hostile.folder)
+    done = here_as_printed(*WAYS[2].split(" "), GITHUB_ACTIONS="true")
     commands = [line for line in done.out.splitlines() if COMMAND_LINE.match(line)]
     assert commands
     assert all(re.match(r"::(error|warning|notice) title=markscheme%3A ", c) for c in commands)
     assert not RAW.search(done.out)
+
+
+def test_a_process_escapes_both_of_its_streams(hostile: Project) -> None:
+    """The tests above run in this process; the streams of the program are set up in its own."""
+    refused = markscheme(*WAYS[7].split(" "), cwd=hostile.folder, GITHUB_ACTIONS="")
+    assert_harmless(refused.out + refused.err)
+    assert "\\x1b]0;title" in refused.out + refused.err
 
 
 @pytest.mark.parametrize("name", ["a\nb", "a\x1b[2Jb", "a\x7fb", "a\u202eb", "a\x9bb", "a\tb"])

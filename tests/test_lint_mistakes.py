@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from markscheme import DocumentError, LintFinding, lint, load_exam, load_rubric
+from markscheme import DocumentError, LintFinding, UsageError, lint, load_exam, load_rubric
 
 HEAD = "rubric: mine\naxes:\n"
 SCHEMA = HEAD + (
@@ -79,6 +79,13 @@ def test_an_exam_in_the_place_of_a_rubric_is_recognised_and_the_other_way_round(
         load_rubric(exam)
     with pytest.raises(DocumentError, match=r"r\.yaml:1: this is a rubric, not an exam; .*-r"):
         load_exam(rubric)
+
+
+def test_a_built_in_exam_in_the_place_of_a_rubric_is_recognised_and_the_other_way_round() -> None:
+    with pytest.raises(UsageError, match="`capstone` is a built-in exam, not a rubric; give it"):
+        load_rubric("capstone")
+    with pytest.raises(UsageError, match="`tutor-capstone` is a built-in rubric, not an exam; "):
+        load_exam("tutor-capstone")
 
 
 def test_the_sum_of_many_weights_is_shown_with_its_first_terms_only(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ from markscheme.cli.process import (
     is_stdout_empty,
     track_stdout,
 )
-from markscheme.vocabulary import Terminated
+from markscheme.vocabulary import Terminated, find_shortage, find_tight_limit
 
 COMMANDS = {
     "demo": "Examine the bundled tutor on the capstone exam.",
@@ -134,7 +134,10 @@ def run() -> NoReturn:
     _configure_streams()
     signals = SignalHandlers()
     signals.install()
-    code = _run_command(signals)
+    try:
+        code = _run_command(signals)
+    except BaseException as error:  # noqa: BLE001 - there was no room even to report an error
+        code = _report_without_room(error, signals)
     signals.restore_defaults()
     try:
         sys.stdout.flush()
@@ -142,6 +145,17 @@ def run() -> NoReturn:
         code = code or report_exception(error) or ExitCode.USAGE
         _discard_stdout()
     _exit_process(int(code))
+
+
+def _report_without_room(error: BaseException, signals: SignalHandlers) -> ExitCode:
+    """Report an error that came while another one was reported; return the exit code."""
+    if signals.received is not None:
+        return signals.received
+    shortage = find_shortage(error) or find_tight_limit()
+    message = f"Error: cannot tell: {shortage}" if shortage else "markscheme failed: this is a bug"
+    with contextlib.suppress(Exception):
+        sys.stderr.write(f"{message}\n")
+    return ExitCode.UNDECIDED if shortage else ExitCode.BUG
 
 
 def _exit_process(code: int) -> NoReturn:
@@ -194,8 +208,7 @@ def _print_click_error(error: click.ClickException) -> None:
 
 def _report_ending(code: ExitCode) -> ExitCode:
     """Report a signal as a JSON error too, if JSON was asked for and stdout is still open."""
-    with contextlib.suppress(OSError, ValueError):
-        report_error_as_json(code.name.lower().replace("_", " "), code)
+    report_error_as_json(code.name.lower().replace("_", " "), code)
     return code
 
 
@@ -203,7 +216,8 @@ def report_error_as_json(message: str, code: ExitCode) -> None:
     """Print a JSON error document on stdout if JSON was asked for and nothing was printed yet."""
     arguments = " ".join(sys.argv).replace("=", " ")
     if "--format json" in arguments and is_stdout_empty():
-        print_error_document(message, code)
+        with contextlib.suppress(OSError, ValueError):  # stdout is closed, or its disk is full
+            print_error_document(message, code)
 
 
 def _configure_streams() -> None:

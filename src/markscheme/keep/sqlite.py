@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _RETRY_SECONDS = 0.01
+_FILES_OF_A_STORE = 3
 _DAMAGED_HINT = "copy a backup over it, or move it away to start anew"
 _KEPT_HINT = "what was stored before is kept"
 _LOCKED_REASON = "is locked by another process; try again when that one is done"
@@ -178,6 +179,8 @@ class SqliteDatabase(Database):
         if not isinstance(error, sqlite3.Error):
             return None
         store, code = f"the store `{self.place}`", _get_error_code(error)
+        if code == sqlite3.SQLITE_CANTOPEN:
+            _check_descriptors()
         if code in _UNAVAILABLE_REASONS:
             return StoreUnavailableError(
                 f"{store} {_UNAVAILABLE_REASONS[code].format(error=error)}"
@@ -198,6 +201,20 @@ def _create_private_file(path: Path) -> None:
     """
     with suppress(OSError):
         os.close(os.open(path, os.O_RDONLY | os.O_CREAT, stat.S_IRUSR | stat.S_IWUSR))
+
+
+def _check_descriptors() -> None:
+    """Raise the error of the system if no file can be opened: SQLite does not tell why it failed.
+
+    It opens the file, its log and the index of the log.
+    """
+    opened: list[int] = []
+    try:
+        for _ in range(_FILES_OF_A_STORE):
+            opened.append(os.open(os.devnull, os.O_RDONLY))  # noqa: PERF401 - closed below if one fails
+    finally:
+        for descriptor in opened:
+            os.close(descriptor)
 
 
 def _get_error_code(error: sqlite3.Error) -> int:

@@ -24,6 +24,7 @@ from markscheme.tell.words import (
     format_answer_lines,
     format_bad_row_count,
     format_bad_row_reason,
+    format_cell_reason,
     format_item_line,
 )
 from markscheme.vocabulary import (
@@ -156,7 +157,7 @@ class RunPage:
         table.add_column(no_wrap=True)
         table.add_column()
         for row, spec in lost[:LOSSES_SHOWN]:
-            reason = Text(_replace_unprintable(translate_stored(row["reason"][spec.name])))
+            reason = Text(_replace_unprintable(format_cell_reason(row, spec.name)))
             table.add_row(Text(_format_row_label(row)), Text(spec.name, style="red"), reason)
         self.out.print(table)
         if len(lost) > LOSSES_SHOWN:

@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 _JSON_OPTIONS = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE | orjson.OPT_UTC_Z
 
 
-def dump_transcripts(transcripts: Sequence[tuple[Path, Transcript]]) -> bytes:
+def dump_transcripts(transcripts: Sequence[tuple[Path, Transcript]]) -> str:
     """Return one transcript as a JSON document, several as a document with a list."""
     records = [
         {**_build_transcript_record(transcript), "file": str(file)}
         for file, transcript in transcripts
     ]
     document = records[0] if len(records) == 1 else {"transcripts": records}
-    return orjson.dumps(document, default=_encode_value, option=_JSON_OPTIONS)
+    return orjson.dumps(document, default=_encode_value, option=_JSON_OPTIONS).decode()
 
 
 def _build_transcript_record(transcript: Transcript) -> dict[str, Any]:

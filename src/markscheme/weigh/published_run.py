@@ -193,6 +193,23 @@ class _PublishedRunSource:
             if value is not None and not (known and 0 <= value <= MAX_STORABLE_NUMBER):
                 allowed = f"must be a number from 0 to {MAX_STORABLE_NUMBER}, or null"
                 yield self._build_problem((*place, key), allowed)
+        yield from self._find_text_problems(place, row)
+
+    def _find_text_problems(
+        self, place: PublishedField, row: Mapping[str, Any]
+    ) -> Iterator[Problem]:
+        """Yield the texts about an answer that are of another type; each of them may be absent."""
+        if not isinstance(row.get("reading"), str | None):
+            yield self._build_problem((*place, "reading"), "must be a text, or null")
+        for key in ("reason", "near_miss"):
+            texts = row.get(key)
+            if not isinstance(texts, dict | None):
+                message = "must be a mapping of axes to texts, or null"
+                yield self._build_problem((*place, key), message)
+                continue
+            for axis, text in (texts or {}).items():
+                if not isinstance(text, str | None):
+                    yield self._build_problem((*place, key, axis), "must be a text, or null")
 
     def count_marks(self, rows: list[Mapping[str, Any]], subject: str | None) -> Marks:
         """Return the marks of one subject's rows."""

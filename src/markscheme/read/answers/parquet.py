@@ -26,6 +26,10 @@ _PIECE_ROWS = 512
 _MIN_SLICE_ROWS = 64
 # How many bytes in memory one byte of a Parquet file may become.
 _COMPRESSION_RATIO = 8
+# A byte of a file may hold so many rows, and any file may hold a million: equal rows take almost no
+# room, so a small file could claim more rows than can be read in a lifetime.
+_ROWS_PER_BYTE = 10
+_ALLOWED_ROWS = 1_000_000
 _ALLOWED_TYPES = {"item": "text", "output": "text or a struct of JSON values", "subject": "text"}
 
 
@@ -48,8 +52,9 @@ def list_parquet_slices(path: Path, limits: ReadLimits = DEFAULT_LIMITS) -> list
     with _translate_parquet_errors(path):
         scan = pl.scan_parquet(path, glob=False)
         _select_parquet_columns(scan.collect_schema(), str(path))
-        height = scan.select(pl.len()).collect().item()
-        step = _compute_slice_rows(path.stat().st_size, height, limits)
+        height, size = scan.select(pl.len()).collect().item(), path.stat().st_size
+        _check_row_count(str(path), height, size)
+        step = _compute_slice_rows(size, height, limits)
         return [range(start, min(start + step, height)) for start in range(0, height, step)]
 
 
@@ -73,6 +78,16 @@ def _translate_parquet_errors(path: Path) -> Iterator[None]:
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         message = f"this cannot be read as Parquet: {make_excerpt(str(error))}"
         raise AnswersError([Problem(file=str(path), line=1, field="", message=message)]) from error
+
+
+def _check_row_count(file: str, height: int, size: int) -> None:
+    """Raise `AnswersError` if a file claims more rows than answers can have in its bytes."""
+    allowed = max(_ALLOWED_ROWS, _ROWS_PER_BYTE * size)
+    if height > allowed:
+        message = (
+            f"claims {height:,} rows in {size:,} bytes; a file of this size may hold {allowed:,}"
+        )
+        raise AnswersError([Problem(file=file, line=1, field="", message=message)])
 
 
 def _compute_slice_rows(size: int, height: int, limits: ReadLimits) -> int:

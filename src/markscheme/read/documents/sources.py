@@ -7,6 +7,8 @@ from pathlib import Path
 from markscheme.vocabulary import UsageError
 
 BUILTIN_DIR = Path(__file__).parents[2] / "builtin"
+_OTHER_KINDS = {"rubrics": "exam", "exams": "rubric"}
+_OPTIONS = {"rubric": "-r (--rubric)", "exam": "-e (--exam)"}
 
 
 def list_builtin_names(kind: str, suffix: str = ".yaml") -> list[str]:
@@ -27,11 +29,16 @@ def locate_document(source: str | Path, kind: str, suffix: str = ".yaml") -> tup
     if not _path_exists(path):
         from difflib import get_close_matches
 
-        names = list_builtin_names(kind, suffix)
+        names, noun = list_builtin_names(kind, suffix), kind.removesuffix("s")
+        known = ", ".join(names)
+        if (other := _OTHER_KINDS.get(kind)) and str(source) in list_builtin_names(f"{other}s"):
+            article = "an" if noun == "exam" else "a"
+            raise UsageError(
+                f"`{source}` is a built-in {other}, not {article} {noun}; give it with "
+                f"{_OPTIONS[other]}, and with {_OPTIONS[noun]} a file or a built-in {noun}: {known}"
+            )
         close = get_close_matches(str(source), names, n=1)
         suggestion = f"; did you mean `{close[0]}`?" if close else ""
-        noun = kind.removesuffix("s")
-        known = ", ".join(names)
         raise UsageError(f"`{source}` is no file and no built-in {noun} ({known}){suggestion}")
     return path, str(source)
 
