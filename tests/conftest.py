@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
     from wild_servers import Ask
 
-settings.register_profile("steady", deadline=None)
+# Half of the usual number of examples: the whole suite has thousands of tests and ten minutes.
+settings.register_profile("steady", deadline=None, max_examples=50)
 settings.load_profile("steady")
 
 

@@ -90,7 +90,7 @@ def test_a_drop_of_exactly_the_limit_passes_and_one_unit_more_fails(
     assert gated(run_of(floor - step), run_of(before), drop).outcome == "fail"
 
 
-@settings(max_examples=300)
+@settings(max_examples=120)
 @given(st.lists(SHARES, min_size=1, max_size=20), st.data())
 def test_the_same_over_many_items(before: list[Fraction], data: st.DataObject) -> None:
     after = [value * Fraction(98, 100) for value in before]

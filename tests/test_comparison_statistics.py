@@ -374,7 +374,7 @@ def test_the_operating_characteristic_is_what_enumeration_gives(
     assert float(found.repeats_disagree) == pytest.approx(disagree, abs=1e-4)
 
 
-@settings(max_examples=20)
+@settings(max_examples=8)
 @given(
     st.lists(st.tuples(st.integers(12, 60), st.integers(12, 60)), min_size=5, max_size=5),
     st.floats(0.05, 1.5),

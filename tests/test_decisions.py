@@ -265,7 +265,7 @@ RULE_SETS = st.builds(
 )
 
 
-@settings(max_examples=200)
+@settings(max_examples=80)
 @given(RULE_SETS)
 def test_what_is_proved_of_rules_holds_between_the_averages_too(rules: VerdictRules) -> None:
     proof = prove_scale(rules)

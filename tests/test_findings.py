@@ -309,12 +309,12 @@ HOSTILE = [
 
 @pytest.mark.parametrize("part", HOSTILE)
 def test_a_large_answer_is_read_to_its_end(part: str) -> None:
-    text = "## Memory\n" + part * (20_000 // len(part)) + "</memory>"
+    text = "## Memory\n" + part * (6_000 // len(part)) + "</memory>"
     assert cell(text).status is Status.SCORED
 
 
 def test_items_nested_without_end_are_read() -> None:
-    text = "## Memory\n" + "".join(f"{' ' * depth}- a\n" for depth in range(1500))
+    text = "## Memory\n" + "".join(f"{' ' * depth}- a\n" for depth in range(700))
     assert cell(text).value == 0
 
 

@@ -361,5 +361,5 @@ def test_100_000_answers_are_scored_and_written_in_flat_memory(tmp_path: Path, s
 
 
 def test_long_answers_do_not_fill_the_memory(tmp_path: Path) -> None:
-    few, many = (peak(tmp_path, count, 20_000, "parquet") for count in (1_500, 6_000))
-    assert many < few + 150
+    few, many = (peak(tmp_path, count, 20_000, "parquet") for count in (1_000, 3_000))
+    assert many < few + 75

@@ -172,7 +172,7 @@ def scored(content: bytes, *, alike: bool, rubric: Rubric = TUTOR, rows: int = 4
     st.sampled_from([0, 1]),
     st.sampled_from([MIXED, mixed(LACKING.values())]),
 )
-@settings(max_examples=160)
+@settings(max_examples=80)
 def test_rows_and_totals_are_those_of_reading_line_by_line(
     rows: list[dict[str, Any]], separators: tuple[str, str], escaped: int, before: bytes
 ) -> None:
@@ -182,7 +182,7 @@ def test_rows_and_totals_are_those_of_reading_line_by_line(
 
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 12)), max_size=40))
-@settings(max_examples=100)
+@settings(max_examples=50)
 def test_repeats_are_found_in_whatever_order_attempts_come(keys: list[tuple[int, int]]) -> None:
     line = FIRST.split(b"\n", 1)[0].decode()
     lines = [line.replace("t-0", f"t-{n}").replace(": 50,", f": {at},") for n, at in keys]

@@ -107,7 +107,7 @@ def texts(draw: st.DrawFn) -> tuple[list[Parts], bytes]:
 
 
 @given(texts())
-@settings(max_examples=500)
+@settings(max_examples=200)
 def test_lines_are_read_as_the_first_regular_expression_that_fits_reads_them(
     given: tuple[list[Parts], bytes],
 ) -> None:

@@ -343,7 +343,7 @@ RECORDS = st.dictionaries(KEYS, VALUES, max_size=8)
 
 
 @settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=300, deadline=None
+    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=120, deadline=None
 )
 @given(records=st.lists(RECORDS, min_size=1, max_size=6), shape=st.sampled_from(["lines", "list"]))
 def test_any_objects_with_known_keys_are_read_or_refused(
