@@ -207,8 +207,8 @@ class AnswerBatch(Struct, kw_only=True):
     `lines` holds the 1-based line on which each answer starts; in Parquet, its row. `errors` holds
     the refused rows of the same stretch, sorted by line. Rows read by line templates are in
     `template_rows` instead of the lists. Answers from session logs come with their `transcripts`,
-    and with columns `measured` in them. `marks` are those that people or judges gave to each answer,
-    by axis; the list is empty if no answer has any.
+    and with columns `measured` in them. `marks` are what people or judges gave to each answer, by
+    axis; the list is empty if no answer has any.
     """
 
     lines: list[int] = field(default_factory=list)
