@@ -71,6 +71,14 @@ from markscheme.vocabulary.gate import (
     Level,
     Outcome,
 )
+from markscheme.vocabulary.judge import (
+    JUDGE_PROTOCOL,
+    Judge,
+    JudgeExample,
+    JudgeSight,
+    Panel,
+    SettleRule,
+)
 from markscheme.vocabulary.messages import (
     MESSAGE_COLUMN,
     Message,
@@ -148,6 +156,7 @@ from markscheme.vocabulary.transcript import (
 __all__ = [
     "CALLS_NOT_SHOWN",
     "EXACT_CONTEXT",
+    "JUDGE_PROTOCOL",
     "MAIN_AGENT",
     "MESSAGE_COLUMN",
     "NO_RESULT",
@@ -189,6 +198,9 @@ __all__ = [
     "Item",
     "ItemReport",
     "ItemStatus",
+    "Judge",
+    "JudgeExample",
+    "JudgeSight",
     "Level",
     "Mark",
     "MarkSource",
@@ -198,6 +210,7 @@ __all__ = [
     "NoteAxis",
     "OpenRating",
     "Outcome",
+    "Panel",
     "PrintableStream",
     "Problem",
     "Prompt",
@@ -216,6 +229,7 @@ __all__ = [
     "ScaleLevel",
     "ScoreBounds",
     "SessionMetrics",
+    "SettleRule",
     "SourceLocation",
     "Status",
     "StoreError",
