@@ -356,7 +356,7 @@ def _build_journal_entry(asked: AskedQuestion, now: str) -> JournalEntry:
 
 
 def _parse_cached_reply(body: Mapping[str, Any]) -> Reply:
-    known = {"text", "finish_reason", "tokens_in", "tokens_out"}
+    known = {"text", "finish_reason", "tokens_in", "tokens_out", "served"}
     try:
         values = {name: value for name, value in body.items() if name in known}
         if "transcript" in body:

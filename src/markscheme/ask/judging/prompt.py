@@ -55,7 +55,7 @@ def build_judge_prompt(
     seed: int = 0,
     is_reversed: bool = False,
 ) -> JudgePrompt:
-    """Build one call: the questions in their order, or all in reverse, each scale and choice too."""
+    """Build one call: the questions in their order, or in reverse, and so each scale and choice."""
     listed = questions[::-1] if is_reversed else questions
     user = "\n".join(
         [
@@ -117,6 +117,11 @@ def _choose_code(seed: int, texts: Sequence[str]) -> str:
         if not any(code in text for text in texts):
             return code
     raise AssertionError("there is always another number")
+
+
+def _write_list(questions: Sequence[JudgeQuestion], *, is_reversed: bool) -> Iterator[str]:
+    for question in questions:
+        yield from _write_question(question, is_reversed=is_reversed)
 
 
 def _write_question(question: JudgeQuestion, *, is_reversed: bool) -> Iterator[str]:
