@@ -56,7 +56,7 @@ def _parse_served_model(document: dict[str, Any]) -> str | None:
 
 
 def _parse_choice(
-    document: Any, secrets: Secrets, reads_tool_call: bool
+    document: Any, secrets: Secrets, *, reads_tool_call: bool
 ) -> tuple[str, str | None] | Reply | None:
     """Return text and finish reason, a reply with a fault, or None if it is no completion."""
     try:
