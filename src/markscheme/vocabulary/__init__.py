@@ -105,6 +105,7 @@ from markscheme.vocabulary.numbers import (
     sum_amounts,
     to_float,
     to_fraction,
+    to_number,
 )
 from markscheme.vocabulary.printing import (
     PrintableStream,
@@ -278,6 +279,7 @@ __all__ = [
     "sum_amounts",
     "to_float",
     "to_fraction",
+    "to_number",
     "to_plain",
     "to_record",
     "write_path",

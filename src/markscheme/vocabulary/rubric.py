@@ -15,7 +15,7 @@ from markscheme.vocabulary.decision import DecisionRequirements, DecisionTable, 
 from markscheme.vocabulary.exam import Item
 from markscheme.vocabulary.frozen import FrozenDict
 from markscheme.vocabulary.gate import Gate
-from markscheme.vocabulary.rating import NoteAxis, ScaleAxis
+from markscheme.vocabulary.rating import ChoiceAxis, NoteAxis, ScaleAxis
 
 
 @runtime_checkable
@@ -88,6 +88,7 @@ class Rubric:
     decision_table: DecisionTable | None = None
     requirements: DecisionRequirements | None = None
     scales: tuple[ScaleAxis, ...] = ()
+    choices: tuple[ChoiceAxis, ...] = ()
     notes: tuple[NoteAxis, ...] = ()
 
     def __iter__(self) -> Iterator[AxisSpec]:

@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import BinaryIO, TypeAlias
 
 from markscheme.read.nfc import to_nfc
-from markscheme.read.ratings import RATING_COLUMNS, RatingScope, read_ratings
+from markscheme.read.rating_rows import ALL_RATING_COLUMNS, RATING_COLUMNS
+from markscheme.read.ratings import RatingScope, read_ratings
 from markscheme.read.spreadsheets import guard_cell
 from markscheme.vocabulary import InputError, Problem, Rating, UsageError, write_path
 
@@ -29,7 +30,6 @@ RatingKey: TypeAlias = tuple[str, str, str, str]
 _KEY_COLUMNS = RATING_COLUMNS[:4]
 # Files of earlier versions have only these.
 _FIRST_COLUMNS = RATING_COLUMNS[:6]
-_KNOWN_COLUMNS = frozenset({*RATING_COLUMNS, "criterion", "source", "repeat"})
 
 
 class RatingFile:
@@ -64,7 +64,7 @@ class RatingFile:
         further = set(names[len(_FIRST_COLUMNS) :])
         is_known = tuple(names[: len(_FIRST_COLUMNS)]) == _FIRST_COLUMNS
         is_torn = not end and ",".join(RATING_COLUMNS).startswith(",".join(names))
-        if not is_torn and not (is_known and further <= _KNOWN_COLUMNS):
+        if not is_torn and not (is_known and further <= {*ALL_RATING_COLUMNS}):
             wanted = ",".join(RATING_COLUMNS)
             message = f"ratings are added to a file whose header is {wanted}; this one has another"
             problem = Problem(file=str(self._path), line=1, field="header", message=message)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from markscheme.tell.language import translate, translate_plural, translate_stored
-from markscheme.vocabulary import DecisionOutcome, format_decimal, format_signed
+from markscheme.vocabulary import DecisionOutcome, format_decimal, format_short, format_signed
 from markscheme.weigh.compare import (
     Comparison,
     ComparisonPlan,
@@ -190,8 +190,8 @@ def format_statistics(statistics: Statistics) -> Iterator[str]:
             variant=flip.rating.variant,
             item=flip.rating.item,
             rater=flip.rating.rater,
-            instead=flip.score,
-            score=flip.rating.score,
+            instead=format_short(flip.score),
+            score=format_short(flip.given),
             verdict=flip.verdict_after or "–",
             decision=format_decision(flip.decision_after),
         )

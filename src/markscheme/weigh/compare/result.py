@@ -24,6 +24,7 @@ from markscheme.vocabulary import (
     Rating,
     Rubric,
     to_float,
+    to_number,
 )
 from markscheme.weigh.compare.operating_characteristic import (
     DecisionChances,
@@ -562,8 +563,9 @@ def _build_chances_record(chances: DecisionChances) -> dict[str, float]:
 
 def _build_flip_record(flip: RatingFlip) -> dict[str, Any]:
     return {
-        **copy_fields(flip.rating, "item", "variant", "rater", "axis", "score"),
-        "instead": flip.score,
+        **copy_fields(flip.rating, "item", "variant", "rater", "axis"),
+        "score": to_number(flip.given),
+        "instead": to_number(flip.score),
         "verdict": {"before": flip.verdict_before, "after": flip.verdict_after},
         "decision": {
             "before": name_decision(flip.decision_before),
