@@ -7,9 +7,11 @@ computed over several answers belong to `weigh`.
 
 from typing import TYPE_CHECKING, Any
 
+from markscheme.mark.axis_values import combine_axis_values
 from markscheme.mark.definition import (
     check_axes,
     check_exam,
+    combine_values,
     compute_score,
     find_item_problems,
     find_leading_axis,
@@ -31,6 +33,8 @@ __all__ = [
     "Outline",
     "check_axes",
     "check_exam",
+    "combine_axis_values",
+    "combine_values",
     "compute_score",
     "find_invisible",
     "find_item_problems",

@@ -5,16 +5,19 @@ Everything faster must agree with `mark_answer`, cell by cell.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
 from msgspec import structs
 
+from markscheme.mark.axis_values import combine_axis_values
 from markscheme.mark.response import read_response
 from markscheme.vocabulary import (
+    UNKNOWN_SCORE,
     Axis,
     AxisSpec,
+    AxisValue,
     Breakdown,
     Cell,
     DocumentError,
@@ -23,6 +26,7 @@ from markscheme.vocabulary import (
     Problem,
     Response,
     Rubric,
+    ScoreBounds,
     Transcript,
     UsageError,
     sentence,
@@ -43,6 +47,7 @@ def mark_answer(
     response = structs.replace(read_response(output, rubric.fields), transcript=transcript)
     cells = {spec.name: mark_cell(spec.axis, response, item) for spec in rubric}
     leading = find_leading_axis(rubric)
+    score = combine_values(rubric, [cells[spec.name].axis_value for spec in rubric])
     return Breakdown(
         item=item.id,
         reading=response.reading,
@@ -50,7 +55,8 @@ def mark_answer(
         got=response.text_of(getattr(leading, "reads", None)),
         cells=cells,
         weighted={spec.name: weigh_cell(spec, cells[spec.name]) for spec in rubric},
-        score=compute_score(rubric, [cells[spec.name].value for spec in rubric]),
+        score=score if isinstance(score, Fraction) else None,
+        bounds=score if isinstance(score, ScoreBounds) else None,
     )
 
 
@@ -85,14 +91,16 @@ def weigh_cell(spec: AxisSpec, cell: Cell) -> Fraction | None:
     return None if cell.value is None else Fraction(spec.weight) * cell.value
 
 
-def compute_score(rubric: Rubric, values: list[Fraction | None]) -> Fraction | None:
-    """Return the exact weighted sum, or `None` if any value is missing."""
-    total = Fraction(0)
-    for spec, value in zip(rubric, values, strict=True):
-        if value is None:
-            return None
-        total += Fraction(spec.weight) * value
-    return total
+def compute_score(rubric: Rubric, values: Sequence[AxisValue | None]) -> Fraction | None:
+    """Return the exact weighted mean, or `None` if any value is unknown or none applies."""
+    known = [UNKNOWN_SCORE if value is None else value for value in values]
+    score = combine_values(rubric, known)
+    return score if isinstance(score, Fraction) else None
+
+
+def combine_values(rubric: Rubric, values: Sequence[AxisValue]) -> AxisValue:
+    """Return the score that the values of the axes add up to, or what is known of it."""
+    return combine_axis_values([spec.weight for spec in rubric], values)
 
 
 def find_leading_axis(rubric: Rubric) -> Axis | None:

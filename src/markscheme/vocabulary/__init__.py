@@ -12,11 +12,14 @@ time that a stdlib dataclass takes, and every command creates them all.
 from markscheme.vocabulary.answer import Answer, RowError
 from markscheme.vocabulary.atomic import write_path
 from markscheme.vocabulary.cell import (
+    NOT_APPLICABLE,
     UNKNOWN_SCORE,
+    AxisValue,
     Breakdown,
     Cell,
     Mark,
     MarkSource,
+    NotApplicable,
     Reading,
     Response,
     ScoreBounds,
@@ -160,6 +163,7 @@ __all__ = [
     "JUDGE_PROTOCOL",
     "MAIN_AGENT",
     "MESSAGE_COLUMN",
+    "NOT_APPLICABLE",
     "NO_RESULT",
     "ROUND_TAG",
     "UNKNOWN_SCORE",
@@ -170,6 +174,7 @@ __all__ = [
     "Attempts",
     "Axis",
     "AxisSpec",
+    "AxisValue",
     "BaselineLimit",
     "Bounds",
     "Breakdown",
@@ -208,6 +213,7 @@ __all__ = [
     "MarkschemeError",
     "Message",
     "Mutation",
+    "NotApplicable",
     "NoteAxis",
     "OpenRating",
     "Outcome",
