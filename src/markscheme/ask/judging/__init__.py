@@ -22,9 +22,8 @@ from markscheme.ask.judging.questions import (
     name_questions,
     split_questions,
 )
-from markscheme.ask.judging.settle import settle_orders, settle_panel
+from markscheme.ask.judging.settle import settle_orders, settle_panel, settle_repeats
 from markscheme.ask.judging.verdicts import (
-    NOT_APPLICABLE,
     JudgeVerdict,
     RefusedReply,
     read_judge_reply,
@@ -32,7 +31,6 @@ from markscheme.ask.judging.verdicts import (
 )
 
 __all__ = [
-    "NOT_APPLICABLE",
     "JudgePrompt",
     "JudgeQuestion",
     "JudgeVerdict",
@@ -50,5 +48,6 @@ __all__ = [
     "read_judge_text",
     "settle_orders",
     "settle_panel",
+    "settle_repeats",
     "split_questions",
 ]

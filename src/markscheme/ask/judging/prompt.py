@@ -11,6 +11,7 @@ equal words.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
 from hashlib import blake2b
 from itertools import count
 from typing import Any
@@ -84,8 +85,7 @@ def _write_instructions(judge: Judge) -> str:
 
 def _write_example(example: JudgeExample) -> str:
     verdict = example.verdict
-    is_plain = verdict is None or isinstance(verdict, str | bool)
-    written = dump_json(verdict) if is_plain else format_plain(verdict)
+    written = format_plain(verdict) if isinstance(verdict, Decimal) else dump_json(verdict)
     prompt = [f"Prompt: {example.prompt}"] if example.prompt else []
     mark = f'{{"why":{dump_json(example.why)},"verdict":{written}}}'
     lines = [f"Answer: {example.answer}", f"Entry: {example.question}", f"Mark: {mark}"]

@@ -11,8 +11,8 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from markscheme.ask.judging.questions import JudgeQuestion, QuestionKind
-from markscheme.ask.judging.verdicts import NOT_APPLICABLE
-from markscheme.vocabulary import SettleRule
+from markscheme.read.rating_scores import NOT_APPLICABLE
+from markscheme.vocabulary import SettleRule, format_short
 
 Score: TypeAlias = Fraction | str | None
 
@@ -88,6 +88,4 @@ def rank_score(question: JudgeQuestion, score: Fraction | str) -> Fraction:
 
 def format_score(score: Fraction | str | None) -> str:
     """Return a score as a file of ratings has it: `4`, `3.5`, an option, `n/a`, or nothing."""
-    if isinstance(score, Fraction):
-        return f"{score.numerator}" if score.denominator == 1 else f"{float(score):g}"
-    return score or ""
+    return format_short(score) if isinstance(score, Fraction) else score or ""

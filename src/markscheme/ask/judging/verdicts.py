@@ -26,10 +26,9 @@ from msgspec import Struct
 from markscheme.ask.judging.questions import JudgeQuestion, QuestionKind
 from markscheme.ask.replies import Reply, to_single_line
 from markscheme.read.nfc import to_nfc
+from markscheme.read.rating_scores import NOT_APPLICABLE
 from markscheme.read.storable import find_text_fault
 
-NOT_APPLICABLE = "n/a"
-"""The score of what does not apply to an answer."""
 _MAX_REASON = 80  # characters of a value or an id that a reason shows
 _MAX_REPLY = 1_000_000  # characters of a reply that is looked at
 # What endpoints say of a reply that ended by itself; None where they do not tell.

@@ -5,7 +5,7 @@ A panel names the documents of its judges, by path from its own folder, or holds
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast
 
@@ -43,6 +43,9 @@ class _Calls:
 
     def __init__(self, calls: int | None) -> None:
         self.calls = calls
+
+    def __str__(self) -> str:
+        return "one" if self.calls == 1 else str(self.calls)
 
 
 def _parse_calls(value: Any) -> _Calls | None:
@@ -84,9 +87,7 @@ class JudgeModel(Model):
     sees: Annotated[
         list[Literal["prompt", "answer", "reference"]], Constraints(shortest=1, longest=3)
     ] = ["prompt", "answer"]  # noqa: RUF012 - a default that is never changed
-    calls: Annotated[_Calls, Converter(_parse_calls, "calls_type", _CALLS_SCHEMA)] = cast(
-        "Any", "one"
-    )
+    calls: Annotated[_Calls, Converter(_parse_calls, "calls_type", _CALLS_SCHEMA)] = _Calls(1)
     orders: Annotated[int, Constraints(at_least=1, at_most=2)] = 1
     repeats: Annotated[int, Constraints(at_least=1, at_most=100)] = 1
     settle: Literal["lower"] = UNSET
@@ -148,7 +149,7 @@ def _read_judge_node(node: Any, collector: ProblemCollector, path: FieldPath) ->
         key: value for key, value in vars(model).items() if key not in {"judge", "examples"}
     }
     stated["sees"] = tuple(sight for sight in JudgeSight if sight.value in model.sees)
-    stated["calls"] = model.calls.calls if isinstance(model.calls, _Calls) else 1
+    stated["calls"] = model.calls.calls
     if "settle" in stated:
         stated["settle"] = SettleRule(stated["settle"])
     examples = tuple(JudgeExample(**vars(example)) for example in model.examples)
@@ -156,7 +157,7 @@ def _read_judge_node(node: Any, collector: ProblemCollector, path: FieldPath) ->
     return _add_fingerprint(judge)
 
 
-def _check_sees(sees: list[str], collector: ProblemCollector, path: FieldPath) -> None:
+def _check_sees(sees: Sequence[str], collector: ProblemCollector, path: FieldPath) -> None:
     for index, sight in enumerate(sees):
         if sight in sees[:index]:
             message = f"{format_value(sight)} is there twice; once is enough"
