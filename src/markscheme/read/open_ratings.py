@@ -155,8 +155,9 @@ class _OpenRatingReader:
         item, variant, rater, axis = (
             read_name(row, table, column) for column in ("item", "variant", "rater", "axis")
         )
-        self._check_axis(axis, row, table)
-        unit = (item, variant, clean_cell_text(row.cells.get("criterion")))
+        criterion = clean_cell_text(row.cells.get("criterion"))
+        self._check_axis(axis, criterion, row, table)
+        unit = (item, variant, criterion)
         attempt, repeat = read_attempt(row, table), read_repeat(row, table)
         key = _RowKey(axis, unit if attempt == 1 else (*unit, str(attempt)), rater, repeat)
         if self.sources.read_source(rater, row, table) is MarkSource.JUDGE:
@@ -169,7 +170,7 @@ class _OpenRatingReader:
                 self._report_repeated_rating(key, first, score)
         table.rename_fields(before, row.headers)
 
-    def _check_axis(self, axis: str, row: RatingRow, table: RatingRows) -> None:
+    def _check_axis(self, axis: str, criterion: str, row: RatingRow, table: RatingRows) -> None:
         """Refuse an axis that the rubric does not have, and criteria where none belong."""
         if self.rubric is None or not axis or axis in self.notes:
             return
@@ -178,7 +179,7 @@ class _OpenRatingReader:
             message = f"{format_value(axis)} is no scale of the rubric {self.rubric.name}; allowed:"
             message += f" {', '.join(known) or 'none'}{suggest_match(axis, known)}"
             table.add_problem(row.line, "axis", message)
-        elif message := describe_wrong_criterion(row, axis, self.questions[axis]):
+        elif message := describe_wrong_criterion(criterion, axis, self.questions[axis]):
             table.add_problem(row.line, "criterion", message)
 
     def _read_score(self, found: _RowScore, axis: str) -> None:

@@ -22,7 +22,8 @@ _WHOLE_NUMBER = re.compile(r"([+-]?[0-9]{1,9})(?:[.,]0{1,9})?")
 # A surrogate without its other half. JSON can hold one as an escape; no UTF-8 file can.
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _MAX_NOTE_CHARACTERS = 100_000
-_RATER_SOURCES = (MarkSource.PERSON, MarkSource.JUDGE)
+RATER_SOURCES = (MarkSource.PERSON, MarkSource.JUDGE)
+"""Who rates: checks are computed, not rated."""
 
 
 def check_cell_characters(row: RatingRow, table: RatingRows) -> None:
@@ -119,6 +120,17 @@ def read_time(row: RatingRow, table: RatingRows) -> str | None:
     return text
 
 
+def parse_source(row: RatingRow, table: RatingRows) -> MarkSource:
+    """Return who gave the rating: a person, unless the row says that it was a judge."""
+    value = row.cells.get("source")
+    text = MarkSource.PERSON.value if is_empty_cell(value) else clean_cell_text(value)
+    if text in RATER_SOURCES:
+        return MarkSource(text)
+    message = f"{format_value(value)} is no source; allowed: {', '.join(RATER_SOURCES)}"
+    table.add_problem(row.line, "source", message)
+    return MarkSource.PERSON
+
+
 @dataclass(slots=True, kw_only=True)
 class RaterSources:
     """Whether each rater is a person or a judge; nobody can be both."""
@@ -126,14 +138,8 @@ class RaterSources:
     known: dict[str, MarkSource] = field(default_factory=dict)
 
     def read_source(self, rater: str, row: RatingRow, table: RatingRows) -> MarkSource:
-        """Return who gave the rating: a person, unless the row says that it was a judge."""
-        value = row.cells.get("source")
-        text = MarkSource.PERSON.value if is_empty_cell(value) else clean_cell_text(value)
-        if text not in _RATER_SOURCES:
-            message = f"{format_value(value)} is no source; allowed: {', '.join(_RATER_SOURCES)}"
-            table.add_problem(row.line, "source", message)
-            return MarkSource.PERSON
-        source = MarkSource(text)
+        """Return who gave the rating; add a problem if the rater was another kind before."""
+        source = parse_source(row, table)
         other = self.known.setdefault(rater, source)
         if other is not source:
             table.add_problem(row.line, "source", describe_two_sources(rater, source, other))

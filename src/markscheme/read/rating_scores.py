@@ -17,7 +17,6 @@ from typing import Any, Final, TypeAlias
 
 from markscheme.read.documents import suggest_match
 from markscheme.read.rating_cells import clean_cell_text, parse_whole_number
-from markscheme.read.rating_rows import RatingRow
 from markscheme.read.rating_tables import RatedQuestion
 from markscheme.vocabulary import (
     ChoiceAxis,
@@ -127,9 +126,8 @@ def list_column_axes(rubric: Rubric) -> tuple[RatedQuestion, ...]:
     return (*rubric.scales, *rubric.choices, *rubric.notes)
 
 
-def describe_wrong_criterion(row: RatingRow, axis: str, question: ScoredQuestion) -> str:
-    """Return the message if a row lacks a criterion, or names one where there is none."""
-    criterion = clean_cell_text(row.cells.get("criterion"))
+def describe_wrong_criterion(criterion: str, axis: str, question: ScoredQuestion) -> str:
+    """Return the message if a rating lacks a criterion, or names one where there is none."""
     if isinstance(question, MetOrNot):
         return "" if criterion else f"is empty; {format_value(axis)} is rated by criterion"
     kind = "choice" if isinstance(question, ChoiceAxis) else "scale"

@@ -17,6 +17,7 @@ from msgspec import structs
 
 from markscheme.read.documents import suggest_match
 from markscheme.read.rating_cells import (
+    RATER_SOURCES,
     RaterSources,
     check_cell_characters,
     clean_cell_text,
@@ -54,7 +55,6 @@ from markscheme.vocabulary import (
     format_value,
 )
 
-_SOURCES = (MarkSource.JUDGE, MarkSource.PERSON)
 _GAP_HINT = "rate it, or allow gaps, which leave the query without a verdict"
 
 
@@ -166,8 +166,8 @@ class _RatingChecker:
             line=row.line,
         )
         self._check_attempt(row)
-        scale = self.scales.get(axis)
-        if scale is not None and (message := describe_wrong_criterion(row, axis, scale)):
+        scale, criterion = self.scales.get(axis), clean_cell_text(row.cells.get("criterion"))
+        if scale is not None and (message := describe_wrong_criterion(criterion, axis, scale)):
             table.add_problem(row.line, "criterion", message)
         key = _RatingKey(item, variant, rater, axis)
         self.lines.setdefault(key, row.line)
@@ -202,7 +202,7 @@ class _RatingChecker:
         for rating in self.ratings.values():
             raters.setdefault(rating.source, {}).setdefault(rating.rater, rating)
         if len(raters) > 1:
-            judges, people = (sorted(raters[source]) for source in _SOURCES)
+            people, judges = (sorted(raters[source]) for source in RATER_SOURCES)
             message = f"{', '.join(judges)} (judge) and {', '.join(people)} (person) rated the same"
             message += " answers; ratings of judges never count as people's: leave one kind out"
             for rating in raters[MarkSource.JUDGE].values():

@@ -68,6 +68,9 @@ def format_interval(paired: PairedSummary) -> str:
 
 def format_comparison_title(comparison: Comparison) -> str:
     """Return the first line."""
+    raters = ", ".join(comparison.raters)
+    if comparison.rated_by == "judges":
+        raters = translate("judge models only ({raters})", raters=raters)
     return translate(
         "{candidate} against {baseline} under {rubric} v{version} on {exam}, rated by {raters}",
         candidate=comparison.candidate,
@@ -75,7 +78,7 @@ def format_comparison_title(comparison: Comparison) -> str:
         rubric=comparison.rubric.name,
         version=comparison.rubric.version,
         exam=comparison.exam.name,
-        raters=", ".join(comparison.raters),
+        raters=raters,
     )
 
 
