@@ -7,8 +7,9 @@ settles orders, repeats and panels.
 
 from __future__ import annotations
 
+import re
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -124,6 +125,7 @@ class _JudgeSession:
         self._plan, self._store, self._observer = plan, store, observer
         self._started_at = time.monotonic()
         self._replies, self._spending = _Replies(), _Spending()
+        self._asked: list[AskedQuestion] = []
         self._asked_again = 0
         self._stopped: str | None = None
 
@@ -147,6 +149,7 @@ class _JudgeSession:
         is_first = round_.attempt == 1
         observer = self._observer if is_first else replace(self._observer, on_reply=lambda _: None)
         result = LiveSession(round_, self._store, observer).run()
+        self._asked += result.asked.values()
         calls = {ask.key: call for ask, call in zip(result.asks, round_.calls, strict=True)}
         for key, asked in result.asked.items():
             self._take_reply(calls[key], asked)
@@ -221,6 +224,7 @@ class _JudgeSession:
             cost=spending.cost,
             stopped=self._stopped,
             remarks=tuple(describe_relations(plan)),
+            asked=tuple(self._asked),
         )
 
     def _rate_answer(self, entry: AnswerCalls, judge: Judge) -> list[Rating]:
@@ -251,11 +255,21 @@ def describe_relations(plan: JudgePlan) -> Iterable[str]:
 
 
 def _count_named(plan: JudgePlan, subjects: Sequence[str]) -> int:
-    names: Mapping[str, str] = {
-        subject: subject.partition(":")[2] or subject for subject in subjects
+    """Count the answers in which the name of their subject or of its model stands as a word."""
+    patterns = {
+        subject: re.compile(
+            "|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in _list_names(subject)),
+            re.IGNORECASE,
+        )
+        for subject in subjects
     }
     return sum(
-        names[entry.answer.subject].lower() in get_output_text(entry.answer).lower()
+        patterns[entry.answer.subject].search(get_output_text(entry.answer)) is not None
         for entry in plan.answers
         if entry.answer.subject
     )
+
+
+def _list_names(subject: str) -> list[str]:
+    model = subject.partition(":")[2].partition("@http")[0]
+    return [subject, model] if model else [subject]

@@ -17,6 +17,7 @@ from markscheme.ask.judging import (
     settle_panel,
     settle_repeats,
 )
+from markscheme.ask.runner import AskedQuestion
 from markscheme.vocabulary import (
     Answer,
     FrozenDict,
@@ -46,6 +47,7 @@ class JudgedRatings:
     - `calls`: how many calls have a reply, `refused` how many of these could not be read, by
       reason.
     - `stopped`: why not everything was asked; None where it was.
+    - `asked`: every call with its reply, as it can be recorded.
     """
 
     judge: Judge | Panel
@@ -61,6 +63,7 @@ class JudgedRatings:
     cost: Decimal | None = None
     stopped: str | None = None
     remarks: tuple[str, ...] = ()
+    asked: tuple[AskedQuestion, ...] = field(default=(), repr=False)
 
     @property
     def unread(self) -> int:

@@ -174,7 +174,7 @@ class Settings:
             base_url=self.base_url,
             key_variable=self.key_env,
             sampling=SamplingOptions(temperature=self.temperature, max_tokens=self.max_tokens),
-            price=_parse_price(self.price),
+            price=parse_price(self.price),
             stream=self.stream,
             concurrency=self.concurrency,
         )
@@ -356,7 +356,8 @@ def _convert_setting(name: str, value: Any) -> Any:
     return float(value) if name in _SECONDS_OPTIONS else value
 
 
-def _parse_price(price: str | None) -> TokenPrice | None:
+def parse_price(price: str | None) -> TokenPrice | None:
+    """Return the price in `IN:OUT`, per million tokens; raise `UsageError` if it is none."""
     if price is None:
         return None
     tokens_in, _, tokens_out = price.partition(":")

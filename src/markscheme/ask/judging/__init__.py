@@ -22,7 +22,7 @@ from markscheme.ask.judging.questions import (
     name_questions,
     split_questions,
 )
-from markscheme.ask.judging.settle import settle_orders, settle_panel, settle_repeats
+from markscheme.ask.judging.settle import format_score, settle_orders, settle_panel, settle_repeats
 from markscheme.ask.judging.verdicts import (
     JudgeVerdict,
     RefusedReply,
@@ -43,6 +43,7 @@ __all__ = [
     "build_judge_prompt",
     "build_reply_schema",
     "find_maker",
+    "format_score",
     "name_questions",
     "read_judge_reply",
     "read_judge_text",
