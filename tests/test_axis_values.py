@@ -14,7 +14,6 @@ from markscheme.vocabulary import (
     UNKNOWN_SCORE,
     AxisValue,
     Cell,
-    NotApplicable,
     ScoreBounds,
     Status,
 )
@@ -88,9 +87,10 @@ def test_bounds_are_no_wider_than_the_extreme_values(rows: list[tuple[Fraction, 
     unknown = ScoreBounds(low=low, high=one)
     bounds = combine_axis_values(weights, [unknown if open_ else half for _, open_ in rows])
 
-    choices = product(*((low, one, NOT_APPLICABLE) if open_ else (half,) for _, open_ in rows))
-    means = [combine_axis_values(weights, list(choice)) for choice in choices]
-    reached = [mean for mean in means if not isinstance(mean, NotApplicable)]
+    extremes: list[AxisValue] = [low, one, NOT_APPLICABLE]
+    choices = product(*(extremes if open_ else [half] for _, open_ in rows))
+    means = [combine_axis_values(weights, choice) for choice in choices]
+    reached = [mean for mean in means if isinstance(mean, Fraction)]
 
     if isinstance(bounds, ScoreBounds):
         assert (bounds.low, bounds.high) == (min(reached), max(reached))

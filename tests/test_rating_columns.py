@@ -9,6 +9,7 @@ import pytest
 
 from commands import here
 from comparisons import AXES, GOOD, Files, rows
+from desks import EACH, Desk
 
 
 @pytest.fixture
@@ -89,3 +90,11 @@ def test_the_axes_of_a_wide_table_keep_these_columns(files: Files) -> None:
     ]
     path = files.write("w.csv", f"item,variant,rater,source,{','.join(AXES)}\n" + "\n".join(lines))
     assert json.loads(here(*files.words(path, "--format", "json")).out)["rated_by"] == "judges"
+
+
+def test_people_do_not_rate_into_a_file_of_judges(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    desk.out.write_text("item,variant,rater,axis,score,note,source\nTQ-1,big,gpt,Q-01,4,,judge\n")
+    done = desk.rate(EACH * 4)
+    assert done.code == 3
+    assert ":2: source: `gpt` is a judge; people's ratings go to a file of their own" in done.err

@@ -7,6 +7,7 @@ computed over several answers belong to `weigh`.
 
 from typing import TYPE_CHECKING, Any
 
+from markscheme.mark.axis_cells import find_bounds, mark_cell
 from markscheme.mark.axis_values import combine_axis_values
 from markscheme.mark.definition import (
     check_axes,
@@ -18,7 +19,6 @@ from markscheme.mark.definition import (
     get_expectation_key,
     get_expected,
     mark_answer,
-    mark_cell,
 )
 from markscheme.mark.look_alikes import find_invisible, find_lookalike
 from markscheme.mark.normalise import DEFAULT_STEPS, STEPS, fold, list_unused_steps, normalise
@@ -36,6 +36,7 @@ __all__ = [
     "combine_axis_values",
     "combine_values",
     "compute_score",
+    "find_bounds",
     "find_invisible",
     "find_item_problems",
     "find_leading_axis",

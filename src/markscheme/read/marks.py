@@ -15,6 +15,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import NamedTuple, TypeAlias
 
+from msgspec import Struct
+
+from markscheme.read.answers import AnswerBatch
 from markscheme.read.documents import suggest_match
 from markscheme.read.rating_cells import (
     RATER_SOURCES,
@@ -38,6 +41,7 @@ from markscheme.read.rating_rows import (
     read_rating_tables,
 )
 from markscheme.read.rating_scores import (
+    CRITERIA_KIND,
     MetOrNot,
     ScoredQuestion,
     describe_wrong_criterion,
@@ -47,7 +51,7 @@ from markscheme.read.rating_scores import (
     parse_rated_score,
 )
 from markscheme.vocabulary import (
-    Criterion,
+    AxisSpec,
     Exam,
     FrozenDict,
     InputError,
@@ -59,9 +63,9 @@ from markscheme.vocabulary import (
     Rubric,
     UsageError,
     format_value,
-    iterate_criteria,
 )
 
+_NO_MARKS: Mapping[str, tuple[Mark, ...]] = FrozenDict()
 _REQUIRED_COLUMNS = ("item", "rater", "axis", "score")
 
 
@@ -75,6 +79,27 @@ class AnswerKey(NamedTuple):
 
 AnswerMarks: TypeAlias = Mapping[AnswerKey, Mapping[str, tuple[Mark, ...]]]
 """The marks of each answer, by axis."""
+
+
+class GivenMarks(Struct, frozen=True, kw_only=True):
+    """The marks that people or judges gave, and the ratings that they come from."""
+
+    ratings: tuple[Rating, ...] = ()
+    by_answer: AnswerMarks = FrozenDict()
+
+
+NOTHING_GIVEN = GivenMarks()
+
+
+def iterate_item_criteria(spec: AxisSpec, item: Item) -> Iterator[tuple[str, bool]]:
+    """Yield the id of each criterion by which an axis marks an item, and whether code decides."""
+    open_entries = list(item.expectations.get(getattr(spec.axis, "expectation", "")) or ())[::-1]
+    while open_entries:
+        entry = open_entries.pop()
+        if "group" in entry:
+            open_entries += entry["criteria"][::-1]
+        else:
+            yield entry["id"], "check" in entry
 
 
 class _Cell(NamedTuple):
@@ -198,10 +223,17 @@ def _build_mark(rating: Rating) -> Mark:
     )
 
 
-def check_marks_given(marks: AnswerMarks, rubric: Rubric) -> None:
-    """Raise `UsageError` if no rating marks an axis that counts in the score."""
-    if marks:
-        return
+def read_marks(source: RatingSource, rubric: Rubric, exam: Exam) -> GivenMarks:
+    """Return the marks in files of ratings, or in rows.
+
+    Raises:
+        InputError: with every row that is wrong.
+        UsageError: no rating marks an axis that counts in the score.
+    """
+    ratings = read_mark_ratings(source, rubric, exam)
+    given = GivenMarks(ratings=ratings, by_answer=group_marks(ratings, rubric, exam))
+    if given.by_answer:
+        return given
     rated = [spec.name for spec in rubric if spec.name in find_questions(rubric)]
     if not rated:
         message = f"the rubric `{rubric.name}` has no axis with a weight that people or judges mark"
@@ -209,20 +241,62 @@ def check_marks_given(marks: AnswerMarks, rubric: Rubric) -> None:
     raise UsageError(f"the ratings give no mark to an axis with a weight: {', '.join(rated)}")
 
 
-def find_unanswered(
-    ratings: Iterable[Rating], answered: Collection[AnswerKey], scored: Collection[str]
-) -> list[Problem]:
-    """Return a problem for each rated answer that the answers lack: at its first rating."""
-    variants = sorted({answer.variant for answer in answered})
-    first: dict[AnswerKey, Rating] = {}
-    for rating in ratings:
-        if rating.axis in scored:
-            first.setdefault(_get_cell(rating).answer, rating)
-    return [
-        _describe_unanswered(rating, variants)
-        for answer, rating in first.items()
-        if answer not in answered
+def attach_marks(batch: AnswerBatch, marks: AnswerMarks) -> set[AnswerKey]:
+    """Give each answer of a batch its marks; return the answers that have any."""
+    keys = [
+        AnswerKey(item, subject or "", attempt)
+        for item, subject, attempt in zip(batch.items, batch.subjects, batch.attempts, strict=True)
     ]
+    found = marks.keys() & set(keys)
+    if found:
+        batch.marks = [marks.get(key, _NO_MARKS) for key in keys]
+    return found
+
+
+def count_unmarked(
+    rubric: Rubric,
+    exam: Exam,
+    answers: Mapping[str, int],
+    given: Iterable[Mapping[str, tuple[Mark, ...]]] = (),
+) -> dict[str, int]:
+    """Return how many marks are missing, by axis; axes that lack none are left out.
+
+    `answers` counts the answers to each item, and `given` holds the marks of those that have any.
+    """
+    questions = find_questions(rubric)
+    rated = [spec for spec in rubric if spec.name in questions]
+    missing = {
+        spec.name: sum(answers.get(item.id, 0) * _count_needed(spec, item) for item in exam.items)
+        for spec in rated
+    }
+    for by_axis in given:
+        for axis, marks in by_axis.items():
+            missing[axis] -= len({mark.criterion for mark in marks if mark.score is not None})
+    return {axis: count for axis, count in missing.items() if count}
+
+
+def _count_needed(spec: AxisSpec, item: Item) -> int:
+    """Return how many marks an answer to an item needs on an axis: one, or one for a criterion."""
+    if spec.axis.kind != CRITERIA_KIND:
+        return 1
+    return sum(not has_check for _, has_check in iterate_item_criteria(spec, item))
+
+
+def find_unanswered(
+    given: GivenMarks, marked: Collection[AnswerKey], variants: Collection[str]
+) -> list[Problem]:
+    """Return a problem for each answer that has marks and is not there: at its first rating.
+
+    `marked` are the answers that got their marks, and `variants` those that have answers.
+    """
+    missing = given.by_answer.keys() - marked
+    first: dict[AnswerKey, Rating] = {}
+    for rating in given.ratings:
+        answer = _get_cell(rating).answer
+        if answer in missing:
+            first.setdefault(answer, rating)
+    named = sorted(variants)
+    return [_describe_unanswered(rating, named) for rating in first.values()]
 
 
 def _describe_unanswered(rating: Rating, variants: Sequence[str]) -> Problem:
@@ -250,7 +324,7 @@ class _MarkChecker:
     firsts: dict[tuple[object, ...], Rating] = field(default_factory=dict)
     sources: dict[str, MarkSource] = field(default_factory=dict)
     cells: dict[_Cell, dict[MarkSource, Rating]] = field(default_factory=dict)
-    criteria: dict[tuple[str, str], dict[str, Criterion]] = field(default_factory=dict)
+    criteria: dict[tuple[str, str], dict[str, bool]] = field(default_factory=dict)
     items: dict[str, Item] = field(init=False)
     questions: Mapping[str, ScoredQuestion] = field(init=False)
     notes: frozenset[str] = field(init=False)
@@ -301,22 +375,20 @@ class _MarkChecker:
         if rating.item not in self.items:
             return
         known = self._list_criteria(rating.axis, rating.item)
-        criterion = known.get(rating.criterion)
-        if criterion is None:
+        if rating.criterion not in known:
             shown = f"{_quote(rating.criterion)} is no criterion of {_quote(rating.item)}"
-            rated = [name for name, entry in known.items() if entry.check is None]
+            rated = [name for name, has_check in known.items() if not has_check]
             hint = suggest_match(rating.criterion, rated)
             yield "criterion", f"{shown}; allowed: {', '.join(rated) or 'none'}{hint}"
-        elif criterion.check is not None:
+        elif known[rating.criterion]:
             message = f"{format_value(rating.criterion)} is decided by its check"
             yield "criterion", f"{message}; leave the rating out"
 
-    def _list_criteria(self, axis: str, item: str) -> dict[str, Criterion]:
-        """Return the criteria by which an axis marks an item, by their ids."""
+    def _list_criteria(self, axis: str, item: str) -> dict[str, bool]:
+        """Return the criteria by which an axis marks an item, and whether code decides them."""
         if (axis, item) not in self.criteria:
             spec = next(spec for spec in self.rubric if spec.name == axis)
-            entries = self.items[item].expectations.get(getattr(spec.axis, "expectation", "")) or ()
-            self.criteria[axis, item] = {entry.id: entry for entry in iterate_criteria(entries)}
+            self.criteria[axis, item] = dict(iterate_item_criteria(spec, self.items[item]))
         return self.criteria[axis, item]
 
     def _find_repetition(self, rating: Rating) -> Iterator[tuple[str, str]]:

@@ -141,7 +141,7 @@ from markscheme.vocabulary.report import (
     Summary,
     TagGroup,
 )
-from markscheme.vocabulary.rubric import Axis, AxisSpec, ResponseFields, Rubric
+from markscheme.vocabulary.rubric import Axis, AxisSpec, ResponseFields, Rubric, collect_fields
 from markscheme.vocabulary.shortages import find_shortage, find_tight_limit
 from markscheme.vocabulary.transcript import (
     CALLS_NOT_SHOWN,
@@ -252,6 +252,7 @@ __all__ = [
     "UsageError",
     "VerdictRule",
     "VerdictRules",
+    "collect_fields",
     "compute_digest",
     "compute_mean",
     "describe_character",

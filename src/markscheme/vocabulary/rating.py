@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
+from typing import ClassVar
 
 from msgspec import Struct
 
@@ -29,6 +30,9 @@ class ScaleAxis(Struct, frozen=True, kw_only=True):
     In a comparison the average of a variant is the plain mean of its scales, whatever weight they
     have in the score of a run.
     """
+
+    # A scale that does not use these keys keeps the fingerprint that it had before they existed.
+    left_out_if_unset: ClassVar[tuple[str, ...]] = ("step", "may_not_apply")
 
     name: str
     question: str

@@ -22,7 +22,15 @@ from markscheme.read.nfc import to_nfc
 from markscheme.read.rating_rows import ALL_RATING_COLUMNS, RATING_COLUMNS
 from markscheme.read.ratings import RatingScope, read_ratings
 from markscheme.read.spreadsheets import guard_cell
-from markscheme.vocabulary import InputError, Problem, Rating, UsageError, write_path
+from markscheme.vocabulary import (
+    InputError,
+    MarkSource,
+    Problem,
+    Rating,
+    UsageError,
+    format_value,
+    write_path,
+)
 
 RatingKey: TypeAlias = tuple[str, str, str, str]
 """Item, variant, rater and axis: what identifies a rating."""
@@ -53,6 +61,18 @@ class RatingFile:
                 append_to_disk(file, _format_csv_line(RATING_COLUMNS))
             only_header = data.count(b"\n") <= 1
             self.ratings = () if only_header else read_ratings(str(path), _widen(scope, data))
+            self._check_raters()
+
+    def _check_raters(self) -> None:
+        """Refuse a file with ratings of judges: people's are never mixed with them."""
+        for rating in self.ratings:
+            if rating.source is MarkSource.JUDGE:
+                name = format_value(rating.rater)
+                message = f"{name} is a judge; people's ratings go to a file of their own"
+                problem = Problem(
+                    file=str(self._path), line=rating.line, field="source", message=message
+                )
+                raise InputError([problem])
 
     def _check_header(self, data: bytes) -> None:
         """Refuse a file with other columns before anything in it is changed.

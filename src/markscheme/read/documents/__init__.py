@@ -10,6 +10,11 @@ Two modules are not behind this door, because hardly any command needs them:
 positions, for `lint --fix`).
 """
 
+from markscheme.read.documents.criteria import (
+    CheckKinds,
+    find_criteria_problems,
+    parse_criteria,
+)
 from markscheme.read.documents.exam import (
     ITEM_KEYS,
     ItemCheck,
@@ -81,6 +86,7 @@ __all__ = [
     "ITEM_KEYS",
     "MAX_DOCUMENT_BYTES",
     "NO_ENTRIES",
+    "CheckKinds",
     "Constraints",
     "FieldPath",
     "ItemCheck",
@@ -104,6 +110,7 @@ __all__ = [
     "compute_exam_fingerprint",
     "describe_unknown_word",
     "dump_exam",
+    "find_criteria_problems",
     "find_duplicate_ids",
     "find_line",
     "is_exam_tree",
@@ -113,6 +120,7 @@ __all__ = [
     "iterate_mappings",
     "list_builtin_names",
     "locate_document",
+    "parse_criteria",
     "parse_exam_text",
     "parse_exam_tree",
     "parse_judge_tree",
