@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
@@ -28,9 +28,13 @@ from markscheme.ask.judging import (
 from markscheme.ask.questions import Question, ScheduledQuestion
 from markscheme.ask.rate_limit import RunLimits
 from markscheme.ask.subjects import Subject
+from markscheme.mark.axes import CriteriaAxis
 from markscheme.read.documents import to_canonical_json
 from markscheme.vocabulary import (
     Answer,
+    Criteria,
+    Criterion,
+    CriterionGroup,
     ErrorCollector,
     Exam,
     Item,
@@ -43,7 +47,6 @@ from markscheme.vocabulary import (
 )
 from markscheme.workflows.run_plan import Settings, build_subjects, refuse_keys_in_arguments
 
-CRITERIA_KIND = "criteria"
 _SHOWN_DIGEST = slice(3, 13)  # the characters of a digest that tell two calls of an item apart
 
 
@@ -222,7 +225,10 @@ def build_judge_plan(
     if not any(questions.values()):
         why = f"the rubric `{rubric.name}` and the exam `{exam.name}` ask nothing of a judge"
         raise UsageError(f"{why}; a judge marks scales, choices, and criteria that say something")
-    builder = _CallBuilder(judge=judge, exam=exam, questions=questions, seed=settings.seed)
+    criteria = [spec.axis.expects for spec in rubric if isinstance(spec.axis, CriteriaAxis)]
+    builder = _CallBuilder(
+        judge=judge, exam=exam, questions=questions, hidden=criteria, seed=settings.seed
+    )
     return JudgePlan(
         judge=judge,
         exam=exam,
@@ -295,14 +301,24 @@ def list_item_questions(rubric: Rubric, item: Item) -> tuple[JudgeQuestion, ...]
     questions = [ask_scale(axis) for axis in rubric.scales]
     questions += [ask_choice(axis) for axis in rubric.choices]
     for spec in rubric:
-        if spec.axis.kind == CRITERIA_KIND:
-            optional = bool(getattr(spec.axis, "may_not_apply", False))
+        if isinstance(spec.axis, CriteriaAxis):
+            criteria = _iterate_signed(spec.axis.get_criteria(item))
             questions += [
-                ask_criterion(spec.name, criterion, may_not_apply=optional)
-                for criterion in spec.axis.list_criteria(item)  # type: ignore[attr-defined]
+                ask_criterion(spec.name, criterion, costs=costs)
+                for criterion, costs in criteria
                 if criterion.check is None
             ]
     return name_questions(questions)
+
+
+def _iterate_signed(criteria: Criteria, *, costs: bool = False) -> Iterator[tuple[Criterion, bool]]:
+    """Yield every criterion, and whether meeting it costs points; a group can turn that round."""
+    for entry in criteria:
+        is_costly = costs != (entry.points < 0)
+        if isinstance(entry, CriterionGroup):
+            yield from _iterate_signed(entry.criteria, costs=is_costly)
+        else:
+            yield entry, is_costly
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -312,6 +328,7 @@ class _CallBuilder:
     judge: Judge | Panel
     exam: Exam
     questions: Mapping[str, tuple[JudgeQuestion, ...]]
+    hidden: Collection[str]
     seed: int
 
     @cached_property
@@ -369,7 +386,8 @@ class _CallBuilder:
         """
         if not any(JudgeSight.REFERENCE in judge.sees for judge in self.judge.judges):
             return ""
-        expected = {key: value for key, value in item.expectations.items() if key != CRITERIA_KIND}
+        stated = item.expectations.items()
+        expected = {key: value for key, value in stated if key not in self.hidden}
         if set(expected) == {"reference"} and isinstance(expected["reference"], str):
             return expected["reference"]
         return to_canonical_json(expected) if expected else ""

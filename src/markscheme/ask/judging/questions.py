@@ -72,16 +72,18 @@ def ask_choice(axis: ChoiceAxis) -> JudgeQuestion:
     )
 
 
-def ask_criterion(axis: str, criterion: Criterion, *, may_not_apply: bool = False) -> JudgeQuestion:
-    """Return the question of a criterion that no check decides."""
+def ask_criterion(axis: str, criterion: Criterion, *, costs: bool | None = None) -> JudgeQuestion:
+    """Return the question of a criterion that no check decides.
+
+    Whether meeting it `costs` points follows from its own points if its groups do not change that.
+    """
     return JudgeQuestion(
         id=criterion.id,
         kind=QuestionKind.CRITERION,
         axis=axis,
         criterion=criterion.id,
         says=criterion.says,
-        may_not_apply=may_not_apply,
-        costs=criterion.points < 0,
+        costs=criterion.points < 0 if costs is None else costs,
     )
 
 
