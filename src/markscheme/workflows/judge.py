@@ -248,10 +248,10 @@ def describe_relations(plan: JudgePlan) -> Iterable[str]:
             yield f"{judge.name} and {', '.join(related)} are models of one maker, {maker}"
     named = _count_named(plan, subjects)
     if named:
-        yield (
-            f"{named:,} answers hold the name of their subject, which the judge then sees; answers"
-            " are judged as they are"
+        counted = (
+            "1 answer holds the name of its" if named == 1 else f"{named:,} answers name their"
         )
+        yield f"{counted} subject, which the judge sees; answers are judged as they are"
 
 
 def _count_named(plan: JudgePlan, subjects: Sequence[str]) -> int:

@@ -194,11 +194,7 @@ def strip_alias(subject: str) -> str:
 def _read_panel(tree: YamlMapping, collector: ProblemCollector, folder: Path) -> Panel | None:
     model = cast("PanelModel | None", collector.validate_node(PanelModel, tree))
     judges = _read_panel_judges(tree, collector, folder)
-    names = [judge.name for judge in judges]
-    for index, name in enumerate(names):
-        if name in names[:index]:
-            message = f"{format_value(name)} is there twice; each judge of a panel has its own name"
-            collector.add_problem(("judges", index), message)
+    _check_members(judges, collector)
     if model is None or collector.problems:
         return None
     quorum = len(judges) // 2 + 1 if model.quorum is UNSET else model.quorum
@@ -214,6 +210,23 @@ def _read_panel(tree: YamlMapping, collector: ProblemCollector, folder: Path) ->
         settle=settle,
         fingerprint=hash_parts("panel", members, quorum, settle.value),
     )
+
+
+def _check_members(judges: Sequence[Judge], collector: ProblemCollector) -> None:
+    """Report judges with one name, and judges that would be asked the same by the same model."""
+    names = [judge.name for judge in judges]
+    fingerprints = [judge.fingerprint for judge in judges]
+    for index, judge in enumerate(judges):
+        path = ("judges", index)
+        if judge.name in names[:index]:
+            shown = format_value(judge.name)
+            message = f"{shown} is there twice; each judge of a panel has a name of its own"
+            collector.add_problem(path, message)
+        elif judge.fingerprint in fingerprints[:index]:
+            first = names[fingerprints.index(judge.fingerprint)]
+            message = f"{format_value(judge.name)} asks the same of the same model as"
+            message += f" {format_value(first)}; `repeats` asks one judge several times"
+            collector.add_problem(path, message)
 
 
 def _read_panel_judges(
