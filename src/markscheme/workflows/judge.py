@@ -248,9 +248,7 @@ def describe_relations(plan: JudgePlan) -> Iterable[str]:
             yield f"{judge.name} and {', '.join(related)} are models of one maker, {maker}"
     named = _count_named(plan, subjects)
     if named:
-        counted = (
-            "1 answer holds the name of its" if named == 1 else f"{named:,} answers name their"
-        )
+        counted = "1 answer names its" if named == 1 else f"{named:,} answers name their"
         yield f"{counted} subject, which the judge sees; answers are judged as they are"
 
 
