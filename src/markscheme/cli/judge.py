@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from markscheme.cli.asking_options import add_asking_options
-from markscheme.cli.exit_codes import ExitCode, handle_errors, print_note
+from markscheme.cli.exit_codes import ExitCode, handle_errors
+from markscheme.cli.judging import ask_judges, note_bad_rows
 from markscheme.cli.options import exam_option, format_option, rubric_option, store_option
 from markscheme.cli.process import redirect_foreign_output
-from markscheme.cli.resuming import build_resume_command, print_resume_hint
 from markscheme.vocabulary import (
     ErrorCollector,
     Panel,
-    StoreUnavailableError,
-    Terminated,
     UsageError,
 )
 
@@ -38,7 +35,6 @@ A judge marks scales, choices and criteria. Its document names the model (`subje
 --subject`) and how it is asked; docs/judges.md explains every key. A reply that cannot be read is
 asked for once more, and is never a number. The file of ratings is read by `score --ratings`,
 `agree` and `calibrate`. The exit code is 0 when everything was read, 4 when something was not."""
-_SHOWN_ROWS = 5
 
 
 @click.command(name="judge", epilog=_EPILOG)
@@ -47,9 +43,16 @@ _SHOWN_ROWS = 5
 @click.option(
     "--answers",
     "-a",
-    required=True,
     metavar="FILE|FOLDER|-",
     help="Recorded answers: .jsonl, .parquet, .csv, a folder of the first two, or - for stdin.",
+)
+@click.option(
+    "--logs", metavar="FOLDER", help="Judge the final texts of an agent's session logs instead."
+)
+@click.option(
+    "--log-map",
+    metavar="FILE",
+    help="Map logs to items: a .csv, .jsonl or .yaml file with log, item, variant, attempt.",
 )
 @click.option(
     "--judge",
@@ -76,7 +79,9 @@ _SHOWN_ROWS = 5
 def command(
     rubric: str,
     exams: tuple[str, ...],
-    answers: str,
+    answers: str | None,
+    logs: str | None,
+    log_map: str | None,
     judge: str,
     output: str | None,
     each: str | None,
@@ -89,13 +94,18 @@ def command(
 ) -> ExitCode:
     """Ask a judge model about recorded answers, and write its ratings."""
     from markscheme.read.documents import read_judge
+    from markscheme.read.session_logs import read_logs
     from markscheme.workflows.documents import load_exam, load_rubric
     from markscheme.workflows.judge_files import load_answers
     from markscheme.workflows.judge_plan import build_judge_plan
     from markscheme.workflows.run import check_store_options
     from markscheme.workflows.run_plan import Settings
 
-    inputs = (rubric, *exams, answers, judge)
+    if (answers is None) == (logs is None):
+        raise UsageError("name the answers: recorded ones with --answers, or logs with --logs")
+    if log_map is not None and logs is None:
+        raise UsageError("--log-map goes with --logs")
+    inputs = (rubric, *exams, answers or "", judge)
     with ErrorCollector() as mistakes, redirect_foreign_output():
         paths = _Destinations(mistakes, inputs, output=output, each=each, record=record)
         with mistakes.collect_error():
@@ -104,21 +114,18 @@ def command(
         exam = load_exam(*exams, rubric=loaded)
         asked_judge = read_judge(judge)
         paths.check_judge(asked_judge)
-        found, bad_rows = load_answers(exam, answers)
+        source = answers or read_logs(logs or "", exam.items, mapping=log_map)
+        found, bad_rows = load_answers(exam, source)
         judge_plan = build_judge_plan(
             loaded, exam, found, asked_judge, Settings.from_mapping(options)
         )
-    _note_bad_rows(bad_rows)
+    note_bad_rows(bad_rows)
     if plan:
         return _show_estimate(judge_plan, format_)
-    judged = _run_plan(judge_plan, store, no_store=no_store)
+    judged = ask_judges(judge_plan, store, no_store=no_store)
     paths.write_files(judged)
     _show_ratings(judged, format_, paths.output, bad_rows)
-    if judged.is_complete and not bad_rows:
-        return ExitCode.OK
-    if judged.stopped is not None:
-        print_resume_hint("not every call has a reply", stored=not no_store)
-    return ExitCode.UNDECIDED
+    return ExitCode.OK if judged.is_complete and not bad_rows else ExitCode.UNDECIDED
 
 
 class _Destinations:
@@ -172,13 +179,6 @@ class _Destinations:
             write_judge_recording(self.record, judged)
 
 
-def _note_bad_rows(bad_rows: list[RowError]) -> None:
-    for row in bad_rows[:_SHOWN_ROWS]:
-        print_note(f"{row.place}: {row.reason}; it is not judged")
-    if len(bad_rows) > _SHOWN_ROWS:
-        print_note(f"{len(bad_rows) - _SHOWN_ROWS:,} more rows are no answers")
-
-
 def _show_estimate(plan: JudgePlan, format_: str) -> ExitCode:
     from markscheme.tell.judge import print_judge_estimate
     from markscheme.workflows.judge_estimate import estimate_judging
@@ -193,35 +193,9 @@ def _show_estimate(plan: JudgePlan, format_: str) -> ExitCode:
     return ExitCode.OK
 
 
-def _run_plan(plan: JudgePlan, store: str | None, *, no_store: bool) -> JudgedRatings:
-    from markscheme.tell.progress import show_asking_progress
-    from markscheme.workflows.judge import execute_judge_plan
-
-    names = [subject.name for subject in plan.subjects]
-    try:
-        with (
-            redirect_foreign_output(),
-            show_asking_progress(names, len(plan.calls)) as progress,
-        ):
-            observer = replace(progress.observer, on_remark=print_note, score_interval=None)
-            return execute_judge_plan(plan, store=store, skip=no_store, observer=observer)
-    except KeyboardInterrupt:
-        print_resume_hint("interrupted", stored=not no_store)
-        raise Terminated(ExitCode.INTERRUPTED) from None
-    except Terminated:
-        print_resume_hint("terminated", stored=not no_store)
-        raise
-    except StoreUnavailableError as error:  # most likely a full disk
-        raise StoreUnavailableError(
-            f"{error}\nthen go on with: {build_resume_command()}"
-        ) from error
-
-
 def _show_ratings(
     judged: JudgedRatings, format_: str, written: Path | None, bad_rows: list[RowError]
 ) -> None:
-    for remark in judged.remarks:
-        print_note(remark)
     if format_ == "json":
         document = judged.to_dict()
         document["summary"]["bad_rows"] = len(bad_rows)

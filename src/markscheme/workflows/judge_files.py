@@ -18,14 +18,15 @@ from markscheme.workflows.output_files import write_file_atomically
 
 if TYPE_CHECKING:
     from markscheme.read.answers import AnswerBatch
+    from markscheme.read.session_logs import LogFolder
     from markscheme.workflows.judged_ratings import JudgedRatings
     from markscheme.workflows.scoring_session import Answers
 
 RATING_SUFFIXES = (".csv", ".jsonl")
 
 
-def load_answers(exam: Exam, source: Answers) -> tuple[list[Answer], list[RowError]]:
-    """Return the answers of a file, a folder, a frame or rows, and the rows that are none."""
+def load_answers(exam: Exam, source: Answers | LogFolder) -> tuple[list[Answer], list[RowError]]:
+    """Return the answers of a file, a folder, a frame, rows or logs, and the rows that are none."""
     answers: list[Answer] = []
     errors: list[RowError] = []
     for batch in _read_batches(exam, source):
@@ -42,7 +43,12 @@ def load_answers(exam: Exam, source: Answers) -> tuple[list[Answer], list[RowErr
     return answers, errors
 
 
-def _read_batches(exam: Exam, source: Answers) -> Iterator[AnswerBatch]:
+def _read_batches(exam: Exam, source: Answers | LogFolder) -> Iterator[AnswerBatch]:
+    from markscheme.read.session_logs import LogFolder
+
+    if isinstance(source, LogFolder):
+        yield source.to_batch()
+        return
     from markscheme.read.answers import is_folder, list_answer_files, read_answers, read_rows
 
     items = [item.id for item in exam.items]

@@ -28,6 +28,7 @@ from markscheme.vocabulary import (
     SettleRule,
     to_float,
 )
+from markscheme.workflows.judging_record import build_judging_record
 
 Score: TypeAlias = Fraction | str | None
 Reading: TypeAlias = tuple[JudgeVerdict, ...] | RefusedReply
@@ -77,16 +78,7 @@ class JudgedRatings:
 
     def describe_judging(self) -> dict[str, dict[str, Any]]:
         """Return, by axis, who marked it and how: the provenance that is stored with a run."""
-        judges = self.judge.judges
-        calls, orders = {judge.calls_label for judge in judges}, {judge.orders for judge in judges}
-        record = {
-            "judge": self.judge.name,
-            "fingerprint": self.judge.fingerprint,
-            "calls": calls.pop() if len(calls) == 1 else "mixed",
-            "orders": orders.pop() if len(orders) == 1 else "mixed",
-            "served": sorted({model for models in self.served.values() for model in models}),
-            "panel": [judge.name for judge in judges] if isinstance(self.judge, Panel) else None,
-        }
+        record = build_judging_record(self.judge, self.served)
         axes = dict.fromkeys(rating.axis for rating in self.ratings)
         return {axis: dict(record) for axis in axes}
 
