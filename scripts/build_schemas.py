@@ -1,4 +1,4 @@
-"""Write the JSON Schemas of the rubric and exam formats; `--check` only compares.
+"""Write the JSON Schemas of the formats of all documents; `--check` only compares.
 
 Run with `make schemas`. A test runs `--check`, so the shipped schemas are always current.
 """

@@ -19,11 +19,18 @@ from markscheme.ask.secrets import Secrets
 from markscheme.read.storable import MAX_STORABLE_NUMBER, validate_count
 
 _MAX_MESSAGE_LENGTH = 200
+_MAX_MODEL_LENGTH = 200
 _ERROR_STATUSES = {str(status): status for status in range(400, 600)}
 
 
-def parse_completion(body: bytes, latency: int, secrets: Secrets) -> Reply:
-    """Parse a response body; anything that is no completion is a garbled reply."""
+def parse_completion(
+    body: bytes, latency: int, secrets: Secrets, *, reads_tool_call: bool = False
+) -> Reply:
+    """Parse a response body; anything that is no completion is a garbled reply.
+
+    With `reads_tool_call`, the arguments of one tool call are the text of an answer without
+    content: some endpoints give structured output like this.
+    """
     try:
         document = orjson.loads(body.removeprefix(BOM_UTF8))
     except orjson.JSONDecodeError as error:
@@ -33,16 +40,24 @@ def parse_completion(body: bytes, latency: int, secrets: Secrets) -> Reply:
         )
         return Reply.from_fault(Fault.GARBLED, f"the response is no JSON: {shown}")
     usage = parse_usage(find_usage(document) if isinstance(document, dict) else None)
-    choice = _parse_choice(document, secrets) or _build_non_completion_reply(
-        document, extract_error_message(body, secrets)
-    )
+    choice = _parse_choice(document, secrets, reads_tool_call=reads_tool_call)
+    choice = choice or _build_non_completion_reply(document, extract_error_message(body, secrets))
     if isinstance(choice, Reply):
         return replace(choice, **usage)
     text, reason = choice
-    return Reply(text=text, finish_reason=reason, latency_us=latency, **usage)
+    served = _parse_served_model(document)
+    return Reply(text=text, finish_reason=reason, latency_us=latency, served=served, **usage)
 
 
-def _parse_choice(document: Any, secrets: Secrets) -> tuple[str, str | None] | Reply | None:
+def _parse_served_model(document: dict[str, Any]) -> str | None:
+    """Return the model that a document says it comes from, as far as that can be stored."""
+    model = document.get("model")
+    return to_single_line(model, _MAX_MODEL_LENGTH) or None if isinstance(model, str) else None
+
+
+def _parse_choice(
+    document: Any, secrets: Secrets, *, reads_tool_call: bool
+) -> tuple[str, str | None] | Reply | None:
     """Return text and finish reason, a reply with a fault, or None if it is no completion."""
     try:
         choice = document["choices"][0]
@@ -51,6 +66,8 @@ def _parse_choice(document: Any, secrets: Secrets) -> tuple[str, str | None] | R
             return build_error_reply(error, "the answer", secrets)
         message, reason = choice["message"], choice.get("finish_reason")
         text, refusal = extract_text(message.get("content")), extract_refusal(message)
+        if reads_tool_call and text is not None and not text.strip() and not refusal:
+            text = _extract_tool_arguments(message)
     except (LookupError, TypeError, AttributeError):
         return None
     if text is None or refusal is None:
@@ -97,6 +114,14 @@ def extract_text(content: Any) -> str | None:
         return None
     texts = [part.get("text") for part in content if part.get("type") == "text"]
     return "".join(texts) if all(isinstance(text, str) for text in texts) else None
+
+
+def _extract_tool_arguments(message: Any) -> str:
+    """Return the arguments of the only tool call of a message; an empty text if there is none."""
+    calls = message.get("tool_calls") or []
+    functions = [call["function"] for call in calls] or [message.get("function_call") or {}]
+    arguments = functions[0].get("arguments") if len(functions) == 1 else None
+    return arguments if isinstance(arguments, str) else ""
 
 
 def extract_refusal(message: Any) -> str | None:

@@ -53,7 +53,8 @@ class Fault(StrEnum):
 class Reply:
     """The text of an answer with its figures, or a fault and the reason.
 
-    `transcript` is what an agent did for the answer, if its log was handed over.
+    `transcript` is what an agent did for the answer, if its log was handed over. `served` is the
+    model that the server says it used, which may be another than the one that was asked for.
 
     Times are whole microseconds. These fields steer the runner and are not stored:
 
@@ -75,6 +76,7 @@ class Reply:
     first_token_us: int | None = None
     cached: bool = False
     transcript: Transcript | None = None
+    served: str | None = None
     wait: float | None = None
     crowded: bool = False
     anew: bool = False

@@ -52,15 +52,16 @@ class Secrets:
 
     def redact_reply(self, reply: Reply) -> Reply:
         """Replace every key in the texts of a reply."""
-        texts = (reply.text or "", reply.why, reply.finish_reason or "")
-        text, why, reason = map(self.redact, texts)
-        if (text, why, reason) == texts:
+        texts = (reply.text or "", reply.why, reply.finish_reason or "", reply.served or "")
+        text, why, reason, served = map(self.redact, texts)
+        if (text, why, reason, served) == texts:
             return reply
         return replace(
             reply,
             text=None if reply.text is None else text,
             why=why,
             finish_reason=None if reply.finish_reason is None else reason,
+            served=None if reply.served is None else served,
         )
 
 

@@ -38,6 +38,7 @@ COMMANDS = {
     "init": "Write a small working project to start from.",
     "run": "Ask a live subject, score its answers, store the run.",
     "score": "Score recorded answers and explain every point.",
+    "judge": "Ask a judge model about recorded answers, write its ratings.",
     "gate": "Judge a run by the gates of its rubric: may it ship?",
     "rate": "Rate answers at the terminal, blind and in random order.",
     "compare": "Compare variants or runs: may one replace the other?",

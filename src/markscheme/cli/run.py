@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import re
-import sys
 from dataclasses import replace
-from decimal import Decimal, InvalidOperation
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from markscheme.cli.asking_options import AMOUNT_TYPE, add_asking_options
 from markscheme.cli.exit_codes import (
     ExitCode,
     buffer_stdout,
@@ -31,13 +28,12 @@ from markscheme.cli.options import (
     store_option,
 )
 from markscheme.cli.process import redirect_foreign_output
-from markscheme.read.storable import MAX_STORABLE_NUMBER
+from markscheme.cli.resuming import build_resume_command, print_resume_hint
 from markscheme.vocabulary import (
     ErrorCollector,
     StoreUnavailableError,
     Terminated,
     UsageError,
-    format_value,
 )
 
 if TYPE_CHECKING:
@@ -60,37 +56,11 @@ the environment. Every answer is on disk before it counts: after anything, the s
 something is missing or failed."""
 
 
-class _AmountParam(click.ParamType[Decimal]):
-    """Parameter type of an exact number that is not negative."""
-
-    name = "amount"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> Decimal:
-        try:
-            amount = Decimal(value)
-        except InvalidOperation:
-            amount = Decimal(-1)
-        if not amount.is_finite() or not 0 <= amount <= MAX_STORABLE_NUMBER:
-            self.fail(
-                f"{format_value(str(value))} is no amount; write a number such as 0.5", param, ctx
-            )
-        return amount
-
-
-# The password in the URL of a store.
-_STORE_URL_PASSWORD = re.compile(
-    r"(postgres(?:ql)?://[^/@:]*:)[^/@]+(?=@)|([?&](?:ssl)?password=)[^&]+"
-)
-_AMOUNT_TYPE = _AmountParam()
 # Pieces of a JSON document per write: a large document as one text takes much memory.
 _JSON_PIECES_PER_WRITE = 10_000
-_SECONDS_TYPE = click.FloatRange(0, min_open=True)
 _SUBJECT_HELP = "Subject to ask, see below; several are asked in turns. NAME=S names it NAME."
 _EXAMPLES_HELP = "Worked examples for the prompt: JSON lines with prompt and output, or tutor."
 _STRUCTURED_HELP = "Ask the subject to keep to the rubric's JSON Schema, where it can."
-_RESUME_HELP = "Continue an interrupted run: ask only what is missing."
 
 
 @click.command(name="run", epilog=_EPILOG)
@@ -117,7 +87,7 @@ _RESUME_HELP = "Continue an interrupted run: ask only what is missing."
 )
 @click.option(
     "--temperature",
-    type=_AMOUNT_TYPE,
+    type=AMOUNT_TYPE,
     metavar="T",
     help="Sampling temperature. Default: the model's own.",
 )
@@ -135,56 +105,7 @@ _RESUME_HELP = "Continue an interrupted run: ask only what is missing."
     metavar="K",
     help="How many times to ask each item.",
 )
-@click.option(
-    "--concurrency",
-    type=click.IntRange(1),
-    default=8,
-    show_default=True,
-    metavar="N",
-    help="Maximum number of questions at the same time.",
-)
-@click.option(
-    "--timeout",
-    type=_SECONDS_TYPE,
-    default=60,
-    show_default=True,
-    help="Time limit of one request, in seconds.",
-)
-@click.option(
-    "--retries",
-    type=click.IntRange(0),
-    default=4,
-    show_default=True,
-    metavar="N",
-    help="Retries after a transient error, such as a timeout or status 503.",
-)
-@click.option(
-    "--requests-per-minute", type=click.IntRange(1), metavar="N", help="A limit of the subject."
-)
-@click.option(
-    "--tokens-per-minute", type=click.IntRange(1), metavar="N", help="A limit of the subject."
-)
-@click.option("--price", metavar="IN:OUT", help="Price of a million tokens, input and output.")
-@click.option(
-    "--max-cost", type=_AMOUNT_TYPE, metavar="AMOUNT", help="Stop when this amount is spent."
-)
-@click.option(
-    "--max-time",
-    type=_SECONDS_TYPE,
-    metavar="SECONDS",
-    help="Stop after this many seconds.",
-)
-@click.option(
-    "--seed",
-    type=int,
-    default=0,
-    show_default=True,
-    help="Random seed for the order of questions and retry delays.",
-)
-@click.option(
-    "--cache", is_flag=True, help="Reuse cached answers to identical questions, and cache new ones."
-)
-@click.option("--resume", is_flag=True, help=_RESUME_HELP)
+@add_asking_options
 @click.option("--record", metavar="FILE", help="Write the answers to a .jsonl file.")
 @click.option("--tag", metavar="NAME", help="A name for the stored run, such as release-1.4.")
 @no_store_option
@@ -241,15 +162,15 @@ def command(
                 messages=get_language() != "en",
             )
     except KeyboardInterrupt:
-        _print_resume_hint("interrupted", stored=not no_store)
+        print_resume_hint("interrupted", stored=not no_store)
         # With --format json this is told in the document too.
         raise Terminated(ExitCode.INTERRUPTED) from None
     except Terminated:  # also when the terminal is closed
-        _print_resume_hint("terminated", stored=not no_store)
+        print_resume_hint("terminated", stored=not no_store)
         raise
     except StoreUnavailableError as error:  # most likely a full disk
         raise StoreUnavailableError(
-            f"{error}\nthen go on with: {_build_resume_command()}"
+            f"{error}\nthen go on with: {build_resume_command()}"
         ) from error
     recording_error = _write_recording(runs, destination)
     stored = [run.id for run in runs if run.id is not None]
@@ -265,7 +186,7 @@ def command(
         print_note("not every answer could be scored")
         return ExitCode.UNDECIDED
     stopped = next((run.live.stopped for run in runs if run.live.stopped), None)
-    _print_resume_hint(stopped or "not every question has an answer", stored=not no_store)
+    print_resume_hint(stopped or "not every question has an answer", stored=not no_store)
     return ExitCode.UNDECIDED
 
 
@@ -320,46 +241,3 @@ def _print_live_runs(runs: Sequence[LiveRun], format_: str) -> None:
 def _load_page() -> None:
     """Load what prints the page while the subjects think: 2 % of `make live`."""
     from markscheme.tell import live_run  # noqa: F401 - loaded for later
-
-
-def _print_resume_hint(why: str, *, stored: bool) -> None:
-    """Print why the run is incomplete, and the command that goes on with it."""
-    print_note(why)
-    if stored:
-        print_note(f"every answer that counted is kept; go on with: {_build_resume_command()}")
-
-
-def _build_resume_command() -> str:
-    """Return the command that asks only what is missing.
-
-    Variables that name the store or the endpoint stand before it; keys and passwords are masked.
-    """
-    import shlex
-
-    words = [*_find_program(), *(word for word in sys.argv[1:] if word != "--resume"), "--resume"]
-    options = {"MARKSCHEME_STORE": "--store", "OPENAI_BASE_URL": "--base-url"}
-    assignments = (
-        f"{variable}={shlex.quote(_mask_secrets(os.environ[variable]))} "
-        for variable, option in options.items()
-        if os.environ.get(variable) and not any(word.startswith(option) for word in words)
-    )
-    return "".join(assignments) + shlex.join(map(_mask_secrets, words))
-
-
-def _find_program() -> list[str]:
-    """Return the words that start this program again, as short as possible."""
-    import shutil
-    from pathlib import Path
-
-    called = Path(sys.argv[0])
-    if called.name == "__main__.py":
-        return [sys.executable, "-m", "markscheme"]
-    on_path = shutil.which(called.name)
-    is_same = on_path is not None and called.exists() and called.samefile(on_path)
-    return [called.name if is_same else sys.argv[0]]
-
-
-def _mask_secrets(word: str) -> str:
-    from markscheme.ask.secrets import environment_secrets
-
-    return _STORE_URL_PASSWORD.sub(r"\1\2PASSWORD", environment_secrets().redact(word))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from markscheme.cli.asking_options import AMOUNT_TYPE
 from markscheme.cli.exit_codes import (
     ExitCode,
     buffer_stdout,
@@ -16,6 +18,7 @@ from markscheme.cli.exit_codes import (
     report_stored_runs,
     warn_of_silent_change,
 )
+from markscheme.cli.judging import ask_judges
 from markscheme.cli.options import (
     exam_option,
     format_option,
@@ -29,8 +32,10 @@ from markscheme.vocabulary import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+    from decimal import Decimal
     from typing import Literal
 
+    from markscheme.workflows.judged_ratings import JudgedRatings
     from markscheme.workflows.score import ScoredT
 
 _EPILOG = """\b
@@ -78,6 +83,16 @@ was scored and 4 when something is missing or failed; `score` applies no gates."
     help="Marks of people or judges on scales, choices and criteria: a .csv, .xlsx or .jsonl file; "
     "may be repeated.",
 )
+@click.option(
+    "--judge",
+    "-j",
+    metavar="FILE|NAME",
+    help="Ask this judge or panel, and mark with its ratings; see `markscheme judge`.",
+)
+@click.option(
+    "--max-cost", type=AMOUNT_TYPE, metavar="AMOUNT", help="Ask the judge for no more than this."
+)
+@click.option("--resume", is_flag=True, help="Ask the judge only what has no reply yet.")
 @raw_csv_option
 @click.option(
     "--engine",
@@ -112,6 +127,9 @@ def command(
     log_format: str | None,
     output: str | None,
     ratings: tuple[str, ...],
+    judge: str | None,
+    max_cost: Decimal | None,
+    resume: bool,
     raw_csv: bool,
     engine: Literal["local", "ray"],
     ray_address: str | None,
@@ -132,6 +150,13 @@ def command(
     _check_sources(answers, logs, log_options=log_map or log_format, engine=engine)
     if ray_address is not None and engine != "ray":
         raise UsageError("--ray-address goes with --engine ray")
+    _check_judge_options(
+        judge, answers, engine=engine, judge_options=max_cost is not None or resume
+    )
+    judged = None
+    if judge is not None:
+        request = _JudgeRequest(rubric, exams, answers, logs, log_map, log_format)
+        judged = request.ask(judge, store, no_store=no_store, max_cost=max_cost, resume=resume)
     preview = Preview(messages=get_language() != "en")
     with buffer_stdout() as stream:
         result = score(
@@ -144,7 +169,8 @@ def command(
             store=None if no_store else resolve_place(store),
             tag=tag,
             output=output,
-            ratings=ratings or None,
+            ratings=[*ratings, *(judged.ratings if judged else ())] or None,
+            judging=judged.describe_judging() if judged else {},
             raw_csv=raw_csv,
             sinks=[JsonStream(stream) if format_ == "json" else preview],
             workers=workers,
@@ -165,6 +191,60 @@ def command(
         shown, written = preview.show_in(result), None if output is None else Path(output)
         RunPage(result.rubric).print_run(shown, hidden=preview.hidden, written=written)
     return ExitCode.OK if result.summary.complete else ExitCode.UNDECIDED
+
+
+@dataclass(frozen=True, slots=True)
+class _JudgeRequest:
+    """What a judge is to be asked about: the options of `score` that name documents and answers."""
+
+    rubric: str
+    exams: tuple[str, ...]
+    answers: str | None
+    logs: str | None
+    log_map: str | None
+    log_format: str | None
+
+    def ask(
+        self,
+        judge: str,
+        store: str | None,
+        *,
+        no_store: bool,
+        max_cost: Decimal | None,
+        resume: bool,
+    ) -> JudgedRatings:
+        """Ask the judge about all answers; what it does not tell leaves scores unknown."""
+        from markscheme.read.documents import read_judge
+        from markscheme.read.session_logs import read_logs
+        from markscheme.workflows.documents import load_exam, load_rubric
+        from markscheme.workflows.judge_files import load_answers
+        from markscheme.workflows.judge_plan import build_judge_plan
+        from markscheme.workflows.run import check_store_options
+        from markscheme.workflows.run_plan import Settings
+
+        options = {"max_cost": max_cost, "resume": resume}
+        check_store_options([judge], {"cache": False, **options}, skip=no_store, tag=None)
+        rubric = load_rubric(self.rubric)
+        exam = load_exam(*self.exams, rubric=rubric)
+        source = self.answers or read_logs(
+            self.logs or "", exam.items, mapping=self.log_map, log_format=self.log_format
+        )
+        answers, _ = load_answers(exam, source)
+        settings = Settings.from_mapping(options)
+        plan = build_judge_plan(rubric, exam, answers, read_judge(judge), settings)
+        return ask_judges(plan, store, no_store=no_store)
+
+
+def _check_judge_options(
+    judge: str | None, answers: str | None, *, engine: str, judge_options: bool
+) -> None:
+    """Refuse options that do not go with a judge, or need one."""
+    if judge is None and judge_options:
+        raise UsageError("--max-cost and --resume are about a judge; name one with --judge")
+    if judge is not None and answers == "-":
+        raise UsageError("--judge reads the answers twice; give them as a file, not on stdin")
+    if judge is not None and engine == "ray":
+        raise UsageError("a judge marks answers on this machine; leave out --engine ray")
 
 
 def _report_unmarked(unmarked: Mapping[str, int]) -> None:

@@ -74,6 +74,14 @@ from markscheme.vocabulary.gate import (
     Level,
     Outcome,
 )
+from markscheme.vocabulary.judge import (
+    JUDGE_PROTOCOL,
+    Judge,
+    JudgeExample,
+    JudgeSight,
+    Panel,
+    SettleRule,
+)
 from markscheme.vocabulary.messages import (
     MESSAGE_COLUMN,
     Message,
@@ -152,6 +160,7 @@ from markscheme.vocabulary.transcript import (
 __all__ = [
     "CALLS_NOT_SHOWN",
     "EXACT_CONTEXT",
+    "JUDGE_PROTOCOL",
     "MAIN_AGENT",
     "MESSAGE_COLUMN",
     "NOT_APPLICABLE",
@@ -195,6 +204,9 @@ __all__ = [
     "Item",
     "ItemReport",
     "ItemStatus",
+    "Judge",
+    "JudgeExample",
+    "JudgeSight",
     "Level",
     "Mark",
     "MarkSource",
@@ -205,6 +217,7 @@ __all__ = [
     "NoteAxis",
     "OpenRating",
     "Outcome",
+    "Panel",
     "PrintableStream",
     "Problem",
     "Prompt",
@@ -223,6 +236,7 @@ __all__ = [
     "ScaleLevel",
     "ScoreBounds",
     "SessionMetrics",
+    "SettleRule",
     "SourceLocation",
     "Status",
     "StoreError",

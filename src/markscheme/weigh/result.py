@@ -38,7 +38,8 @@ class Result:
 
     `operations` holds operational metrics if the answers come from session logs. `run_ids` are the
     ids of the stored runs, one for each subject, if the result was stored. `unmarked` counts the
-    marks of people or judges that are missing, by axis.
+    marks of people or judges that are missing, by axis. `judging` says, for each axis that judges
+    marked, which judge did and how.
     """
 
     rubric: Rubric
@@ -50,6 +51,7 @@ class Result:
     operations: tuple[OperationGroup, ...] = ()
     run_ids: tuple[str, ...] = ()
     unmarked: Mapping[str, int] = FrozenDict()
+    judging: Mapping[str, Mapping[str, Any]] = FrozenDict()
 
     @property
     def runs(self) -> Iterator[Run]:
@@ -90,6 +92,8 @@ class Result:
         }
         if self.unmarked:
             tail["unmarked"] = dict(self.unmarked)
+        if self.judging:
+            tail["judging"] = {axis: dict(record) for axis, record in self.judging.items()}
         if self.operations:
             tail["operational"] = [to_record(group) for group in self.operations]
         return tail

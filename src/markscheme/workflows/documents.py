@@ -86,10 +86,12 @@ def load_cases(*sources: str | Path, rubric: Rubric) -> GoldenCases:
 
 
 def build_json_schemas() -> dict[str, dict[str, Any]]:
-    """Return the JSON Schemas of the rubric and exam formats."""
+    """Return the JSON Schemas of the formats of rubrics, exams, judges and panels."""
     from markscheme.read.documents import json_schema
 
     return {
         "rubric": json_schema.build_rubric_schema(AXES, STEPS),
         "exam": json_schema.build_exam_schema(list(iter_default_expectations()), CHECKS, STEPS),
+        "judge": json_schema.build_judge_schema(),
+        "panel": json_schema.build_panel_schema(),
     }

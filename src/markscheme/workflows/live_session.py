@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import chain, count, islice
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from markscheme.ask.event_loop import raise_open_file_limit, run_coroutine
 from markscheme.ask.questions import ScheduledQuestion
@@ -22,8 +22,11 @@ from markscheme.ask.runner import AskedQuestion, Runner, SubjectState
 from markscheme.keep import JournalEntry, JournalSession, Store
 from markscheme.vocabulary import StoreInvalidError
 from markscheme.weigh.live import RunningScore
-from markscheme.workflows.run_plan import RunPlan
 from markscheme.workflows.run_writer import RunWriter
+
+if TYPE_CHECKING:
+    from markscheme.workflows.judge_plan import JudgeRound
+    from markscheme.workflows.run_plan import RunPlan
 
 # How many replies per question at a time may wait for the disk before no more is asked.
 PENDING_PER_REQUEST = 2
@@ -101,7 +104,7 @@ class LiveSession:
 
     def __init__(
         self,
-        plan: RunPlan,
+        plan: RunPlan | JudgeRound,
         store: Store | None,
         observer: RunObserver = NULL_OBSERVER,
         run_writer: RunWriter | None = None,
@@ -171,7 +174,7 @@ class LiveSession:
         asks = {ask.key: ask for ask in self._asks.build_all()} if self._plan.resume else {}
         for subject in self._plan.subjects:
             sitting = JournalSession(
-                subject=subject.name, exam=self._plan.exam.name, parameters=subject.parameters
+                subject=subject.name, exam=self._plan.session_name, parameters=subject.parameters
             )
             keys = {key for key, ask in asks.items() if ask.subject == subject.name}
             opened = self._store.journal.open_session(sitting, keys)
@@ -356,7 +359,7 @@ def _build_journal_entry(asked: AskedQuestion, now: str) -> JournalEntry:
 
 
 def _parse_cached_reply(body: Mapping[str, Any]) -> Reply:
-    known = {"text", "finish_reason", "tokens_in", "tokens_out"}
+    known = {"text", "finish_reason", "tokens_in", "tokens_out", "served"}
     try:
         values = {name: value for name, value in body.items() if name in known}
         if "transcript" in body:

@@ -79,6 +79,11 @@ class RunPlan:
     remarks: tuple[str, ...] = ()
 
     @property
+    def session_name(self) -> str:
+        """The name under which the journal keeps the replies."""
+        return self.exam.name
+
+    @property
     def questions(self) -> int:
         """How many questions there are."""
         return len(self.exam.items) * self.attempts * len(self.subjects)
@@ -169,7 +174,7 @@ class Settings:
             base_url=self.base_url,
             key_variable=self.key_env,
             sampling=SamplingOptions(temperature=self.temperature, max_tokens=self.max_tokens),
-            price=_parse_price(self.price),
+            price=parse_price(self.price),
             stream=self.stream,
             concurrency=self.concurrency,
         )
@@ -192,10 +197,10 @@ def build_run_plan(
     rubric: Rubric, exam: Exam, subjects: Sequence[str], settings: Settings
 ) -> RunPlan:
     """Build the plan of a run; refuse all that is wrong with it before anything is asked."""
-    _refuse_keys_in_arguments(subjects, settings)
+    refuse_keys_in_arguments(subjects, settings)
     with ErrorCollector() as mistakes:
         template = _build_template(rubric, exam, settings, mistakes)
-        created = _build_subjects(subjects, settings, mistakes)
+        created = build_subjects(subjects, settings, mistakes)
     return RunPlan(
         rubric=rubric,
         exam=exam,
@@ -224,11 +229,14 @@ def _build_template(
     return load_template(rubric)
 
 
-def _build_subjects(
-    names: Sequence[str], settings: Settings, mistakes: ErrorCollector
+def build_subjects(
+    names: Sequence[str], settings: Settings, mistakes: ErrorCollector, *, judging: bool = False
 ) -> tuple[Subject, ...]:
-    """Create the subjects, and collect every mistake in their names and options."""
-    options = _build_options(settings, mistakes)
+    """Create the subjects, and collect every mistake in their names and options.
+
+    Subjects that are `judging` are asked for JSON in whatever way they take.
+    """
+    options = replace(_build_options(settings, mistakes), judging=judging)
     subjects: list[Subject] = []
     for name in names:
         with mistakes.collect_error():
@@ -280,7 +288,7 @@ def _format_option(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def _refuse_keys_in_arguments(subjects: Sequence[str], settings: Settings) -> None:
+def refuse_keys_in_arguments(subjects: Sequence[str], settings: Settings) -> None:
     """Refuse a key where a subject, an address or a variable is named."""
     for subject in subjects:
         _refuse_key("the subject", subject, environment_secrets())
@@ -348,7 +356,8 @@ def _convert_setting(name: str, value: Any) -> Any:
     return float(value) if name in _SECONDS_OPTIONS else value
 
 
-def _parse_price(price: str | None) -> TokenPrice | None:
+def parse_price(price: str | None) -> TokenPrice | None:
+    """Return the price in `IN:OUT`, per million tokens; raise `UsageError` if it is none."""
     if price is None:
         return None
     tokens_in, _, tokens_out = price.partition(":")

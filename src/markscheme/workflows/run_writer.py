@@ -148,6 +148,8 @@ class RunRecorder:
                 summary = self._summarise_run(result, run)
                 record = {**build_summary_record(summary), "bad_rows": errors, **(more or {})}
                 record["messages"] = build_message_records(result.errors, more or {})
+                if result.judging:
+                    record["judging"] = {axis: dict(how) for axis, how in result.judging.items()}
                 if result.operations:
                     record["operational"] = build_variant_records(result.operations, run.subject)
                 runs.append(self._run_writer.open_run(run.subject))

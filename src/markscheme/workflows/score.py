@@ -12,13 +12,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, Self, TypeVar
 
 from markscheme.read.marks import NOTHING_GIVEN, read_marks
-from markscheme.vocabulary import Exam, Rubric, UsageError
+from markscheme.vocabulary import Exam, FrozenDict, Rubric, UsageError
 from markscheme.workflows.documents import load_exam, load_rubric
+from markscheme.workflows.judging_record import describe_unknown_judges
 from markscheme.workflows.output_files import check_destination, check_folder, check_raw_csv
 from markscheme.workflows.scorer_options import ScorerOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from typing import Any
 
     import polars as pl
 
@@ -83,6 +85,7 @@ def score(  # noqa: PLR0913 - one parameter for each option of the command
     log_map: str | Path | None = None,
     log_format: str | None = None,
     ratings: RatingSource | None = None,
+    judging: Mapping[str, Mapping[str, Any]] = FrozenDict(),
     store: str | Path | None = None,
     tag: str | None = None,
     output: str | Path | None = None,
@@ -102,7 +105,8 @@ def score(  # noqa: PLR0913 - one parameter for each option of the command
     `ratings` are the marks of people, or of judges: a file, several files, or rows. They mark the
     axes of kind `scale`, `choice` and `criteria`; the variant of a rating is the subject of the
     answer. What nobody marked leaves the score unknown between bounds, and `Result.unmarked`
-    counts it.
+    counts it. `judging` says how a judge came to its ratings: what `JudgedRatings.describe_judging`
+    returns.
 
     With `store`, a file or a PostgreSQL URL, the run of each subject is stored: `Result.run_ids`
     are their ids, and `tag` names the run. With `output`, rows are written to a file (.json,
@@ -192,6 +196,7 @@ def score(  # noqa: PLR0913 - one parameter for each option of the command
             keep=stored.store_batch if stored and not chosen.stores_rows else None,
             messages=needs_messages,
             given=given,
+            judging={**describe_unknown_judges(given.ratings), **judging},
         )
         frames = chosen.iter_frames(session, progress or _show_nothing)
         if chosen.stores_rows:

@@ -187,6 +187,7 @@ class ScoringSession:
         keep: AnswersCallback | None = None,
         messages: bool = False,
         given: GivenMarks = NOTHING_GIVEN,
+        judging: Mapping[str, Mapping[str, Any]] = FrozenDict(),
     ) -> None:
         check_exam(rubric, exam)
         self._keep = keep
@@ -196,6 +197,7 @@ class ScoringSession:
         self.errors: list[RowError] = []
         self.seen_attempts = SeenAttempts()
         self._given = given
+        self._judging = judging
         self._marked: set[AnswerKey] = set()
         options = ScorerOptions(
             outputs=keep is not None,
@@ -323,6 +325,7 @@ class ScoringSession:
             each_run=self.tally.iter_runs,
             operations=self.operations.build_groups(),
             unmarked=self._count_unmarked(),
+            judging=self._judging,
         )
 
     def _count_unmarked(self) -> Mapping[str, int]:

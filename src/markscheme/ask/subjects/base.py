@@ -117,7 +117,10 @@ class TokenPrice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubjectOptions:
-    """The options of a run that subjects need."""
+    """The options of a run that subjects need.
+
+    A `judging` subject must reply in JSON: it is asked for it in whatever way its endpoint takes.
+    """
 
     base_url: str | None = None
     key_variable: str | None = None
@@ -125,6 +128,7 @@ class SubjectOptions:
     price: TokenPrice | None = None
     stream: bool = False
     concurrency: int | None = None
+    judging: bool = False
 
     def add_cost(self, reply: Reply) -> Reply:
         """Return a reply with its cost by the price of tokens, unless it has a cost already."""

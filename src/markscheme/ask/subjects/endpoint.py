@@ -22,6 +22,9 @@ _MAX_PORT_DIGITS = 5
 _UNKNOWN_PARAMETER_STATUSES = {400, 422}
 # Parameters that some endpoints reject, and the name to use instead; None leaves it out.
 _PARAMETER_FALLBACKS = {"stream_options": None, "max_tokens": "max_completion_tokens"}
+# The ways of asking a judge for JSON, the strictest first; an endpoint that rejects one gets the
+# next. The last is the prompt alone, which asks for it in every case.
+_JSON_WAYS = ("json_schema", "json_object", "the prompt alone")
 
 
 class EndpointSubject(BaseSubject):
@@ -39,6 +42,7 @@ class EndpointSubject(BaseSubject):
         self._key = key
         self.secrets = Secrets.from_keys([key])
         self._client: HttpClient | None = None
+        self._json_way = 0
         self._fixed_parameters: dict[str, Any] = {"model": model, **options.sampling.to_dict()}
         self.parameters: dict[str, Any] = {"endpoint": str(address), **self._fixed_parameters}
         if options.stream:
@@ -60,7 +64,7 @@ class EndpointSubject(BaseSubject):
             raise RuntimeError("the subject was not entered")
         body: dict[str, Any] = {**self._fixed_parameters, "messages": question.messages}
         if question.schema is not None:
-            body["response_format"] = _build_response_format(question.schema)
+            body |= self._build_response_format(question.schema)
         watch = Stopwatch()
         stream = CompletionStream(watch, self.secrets) if self._options.stream else None
         try:
@@ -70,12 +74,42 @@ class EndpointSubject(BaseSubject):
         except HttpError as error:
             return Reply.from_fault(error.fault, error.why, anew=error.is_stale_connection)
         if not response.ok:
-            anew = self._adapt_parameters(response, body)
+            anew = self._adapt_parameters(response, body) or self._step_down(response, body)
             return replace(_build_http_error_reply(response, self.secrets), anew=anew)
         latency = watch()
         if stream is not None and stream.has_events:
             return self._options.add_cost(stream.build_reply(latency))
-        return self._options.add_cost(parse_completion(response.body, latency, self.secrets))
+        reply = parse_completion(
+            response.body, latency, self.secrets, reads_tool_call=self._options.judging
+        )
+        return self._options.add_cost(reply)
+
+    def _build_response_format(self, schema: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the parameter that asks for JSON in the way that the endpoint takes, if any."""
+        way = _JSON_WAYS[self._json_way]
+        if way == "json_schema":
+            return {"response_format": _build_schema_format(schema)}
+        return {"response_format": {"type": way}} if way == "json_object" else {}
+
+    def _step_down(self, response: HttpResponse, sent: Mapping[str, Any]) -> bool:
+        """Ask a judge for JSON in the next way, if the endpoint rejects this one.
+
+        Several questions may be rejected at the same time; the first of them changes the way.
+        """
+        names_it = any(word in response.body for word in (b"response_format", b"json_schema"))
+        if (
+            not self._options.judging
+            or response.status not in _UNKNOWN_PARAMETER_STATUSES
+            or "response_format" not in sent
+            or not names_it
+        ):
+            return False
+        refused = sent["response_format"]["type"]
+        if refused == _JSON_WAYS[self._json_way]:
+            self._json_way += 1
+            instead = f"{_JSON_WAYS[self._json_way]} asks for JSON in its place"
+            self.remarks += (f"{self.name} does not take {refused}: {instead}",)
+        return True
 
     def _adapt_parameters(self, response: HttpResponse, sent: Mapping[str, Any]) -> bool:
         """Leave out or rename a parameter that the endpoint rejects; return whether one was.
@@ -96,7 +130,7 @@ class EndpointSubject(BaseSubject):
         return False
 
 
-def _build_response_format(schema: Mapping[str, Any]) -> dict[str, Any]:
+def _build_schema_format(schema: Mapping[str, Any]) -> dict[str, Any]:
     # Strict mode requires every property to be required, and no others to be allowed.
     is_closed = schema.get("additionalProperties") is False
     strict = is_closed and set(schema.get("properties", {})) == set(schema.get("required", ()))

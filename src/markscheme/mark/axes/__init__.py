@@ -28,7 +28,7 @@ from markscheme.mark.axes.pattern import PatternAxis, find_match
 from markscheme.mark.axes.registry import AXES, EXPECTATIONS
 from markscheme.mark.axes.structure import Citations, Sections
 from markscheme.mark.axes.text import ComparingAxis, ContainsAll, Equals, Match, OneOf
-from markscheme.mark.axes.token_budget import TokenBudget, Tokenizer
+from markscheme.mark.axes.token_budget import TokenBudget, Tokenizer, load_token_counter
 from markscheme.mark.axes.trace import Agents, CallLimit, CallOrder, ForbiddenCalls, TraceAxis
 
 __all__ = [
@@ -69,5 +69,6 @@ __all__ = [
     "is_simple_schema",
     "iterate_texts",
     "list_alternatives",
+    "load_token_counter",
     "quote_excerpt",
 ]

@@ -68,7 +68,7 @@ class TokenBudget(TextAxis):
                     **values,
                 )
             )
-        count = _load_token_counter(self.tokenizer.value)(text)
+        count = load_token_counter(self.tokenizer.value)(text)
         reason = sentence(
             "{count} tokens ({tokenizer}), at most {limit} allowed{budget}",
             count=f"{count:,}",
@@ -78,7 +78,7 @@ class TokenBudget(TextAxis):
 
 
 @cache
-def _load_token_counter(name: str) -> Callable[[str], int]:
+def load_token_counter(name: str) -> Callable[[str], int]:
     """Load a tokenizer and return a function that counts tokens; loading is slow, so cached."""
     with warnings.catch_warnings():
         # The package opens its own data in a deprecated way.

@@ -31,6 +31,12 @@ from markscheme.read.documents.exam import (
 )
 from markscheme.read.documents.fingerprint import compute_exam_fingerprint, to_canonical_json
 from markscheme.read.documents.gates import GATE_MODELS, MeasureLimit
+from markscheme.read.documents.judges import (
+    is_judge_tree,
+    parse_judge_tree,
+    read_judge,
+    strip_alias,
+)
 from markscheme.read.documents.models import (
     COMPARISON_KEYS,
     NO_ENTRIES,
@@ -108,6 +114,7 @@ __all__ = [
     "find_duplicate_ids",
     "find_line",
     "is_exam_tree",
+    "is_judge_tree",
     "is_rated",
     "iterate_item_entries",
     "iterate_mappings",
@@ -116,15 +123,18 @@ __all__ = [
     "parse_criteria",
     "parse_exam_text",
     "parse_exam_tree",
+    "parse_judge_tree",
     "parse_rubric",
     "parse_rubric_tree",
     "parse_tree",
     "parse_yaml",
     "read_document_bytes",
     "read_exam",
+    "read_judge",
     "read_rubric",
     "read_tree",
     "resolve_answers",
+    "strip_alias",
     "suggest_match",
     "to_canonical_json",
     "validate_model",

@@ -44,7 +44,7 @@ def compute_rubric_fingerprint(
     pass mark and titles of scored axes are left out.
     """
     parts = [part for part in comparison if part is not None]
-    return _hash_parts("rubric/1", name, version, [_describe_axis(spec) for spec in axes], *parts)
+    return hash_parts("rubric/1", name, version, [_describe_axis(spec) for spec in axes], *parts)
 
 
 def compute_exam_fingerprint(names: Iterable[str], items: Iterable[Item]) -> str:
@@ -58,7 +58,7 @@ def compute_exam_fingerprint(names: Iterable[str], items: Iterable[Item]) -> str
         }
         for item in sorted(items, key=lambda item: item.id)
     ]
-    return _hash_parts("exam/1", sorted(names), described)
+    return hash_parts("exam/1", sorted(names), described)
 
 
 def _describe_axis(spec: AxisSpec) -> dict[str, Any]:
@@ -72,7 +72,8 @@ def _describe_axis(spec: AxisSpec) -> dict[str, Any]:
     }
 
 
-def _hash_parts(*parts: Any) -> str:
+def hash_parts(*parts: Any) -> str:
+    """Return the hash of plain values, which is a fingerprint; equal values have equal hashes."""
     digest = blake2b(
         to_canonical_json(list(parts)).encode("utf-8", "surrogatepass"), digest_size=16
     )

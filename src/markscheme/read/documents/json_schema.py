@@ -7,7 +7,6 @@ because no command needs it.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from decimal import Decimal
 from inspect import cleandoc
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
@@ -19,6 +18,7 @@ from markscheme.read.documents.decisions import (
     VerdictsModel,
 )
 from markscheme.read.documents.gates import GATE_MODELS
+from markscheme.read.documents.judges import JudgeModel, PanelModel
 from markscheme.read.documents.models import (
     RATED_MODELS,
     CriterionGroupModel,
@@ -102,6 +102,22 @@ def build_exam_schema(
     builder.definitions = dict(sorted(builder.definitions.items()))
     schema["$defs"] = builder.definitions
     return _add_schema_header(schema, "markscheme exam")
+
+
+def build_judge_schema() -> Schema:
+    """Return the JSON Schema of the document of a judge."""
+    builder = _SchemaBuilder()
+    schema = {"$defs": builder.definitions, **builder.build_model_schema(JudgeModel)}
+    return _add_schema_header(schema, "markscheme judge")
+
+
+def build_panel_schema() -> Schema:
+    """Return the JSON Schema of the document of a panel; its judges are files or judges."""
+    builder = _SchemaBuilder()
+    schema = {"$defs": builder.definitions, **builder.build_model_schema(PanelModel)}
+    entry = {"anyOf": [{"type": "string"}, builder.build_type_schema(JudgeModel)]}
+    schema["properties"]["judges"]["items"] = entry
+    return _add_schema_header(schema, "markscheme panel")
 
 
 def _build_criteria_schema(
@@ -229,4 +245,5 @@ def _thaw_schema(value: Any) -> Any:
 
 def _encode_default(default: Any) -> Any:
     """Return a default as a JSON value."""
-    return str(default) if isinstance(default, Decimal) else _thaw_schema(default)
+    plain = default is None or isinstance(default, str | int | list | Mapping | tuple)
+    return _thaw_schema(default) if plain else str(default)

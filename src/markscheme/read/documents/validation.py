@@ -249,6 +249,7 @@ _EXPECTED_TYPES = {
     "allowance_type": "a share such as `2%` or points such as 0.02, at most the whole score",
     "count_type": "a number of queries (0 to 10,000) or a share such as `5%`",
     "queries_type": "a number of queries (1 to 1,000) or a range such as {at_least: 1, at_most: 9}",
+    "calls_type": "`one`, `each` or a number of calls (1 to 1,000)",
     "list_type": "a list",
     "dict_type": "a mapping of keys to values",
     "model_type": "a mapping of keys to values",

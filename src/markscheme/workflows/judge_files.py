@@ -1,0 +1,91 @@
+"""What a judged run reads and writes: answers, the file of ratings, the recording of replies."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from markscheme.ask.judging import format_score
+from markscheme.read.documents import resolve_answers
+from markscheme.read.rating_rows import ALL_RATING_COLUMNS
+from markscheme.read.spreadsheets import guard_cell
+from markscheme.vocabulary import Answer, Exam, Rating, RowError
+from markscheme.workflows.output_files import write_file_atomically
+
+if TYPE_CHECKING:
+    from markscheme.read.answers import AnswerBatch
+    from markscheme.read.session_logs import LogFolder
+    from markscheme.workflows.judged_ratings import JudgedRatings
+    from markscheme.workflows.scoring_session import Answers
+
+RATING_SUFFIXES = (".csv", ".jsonl")
+
+
+def load_answers(exam: Exam, source: Answers | LogFolder) -> tuple[list[Answer], list[RowError]]:
+    """Return the answers of a file, a folder, a frame, rows or logs, and the rows that are none."""
+    answers: list[Answer] = []
+    errors: list[RowError] = []
+    for batch in _read_batches(exam, source):
+        table = (
+            batch.build_table()
+            .select("item", "subject", "attempt")
+            .with_columns(batch.build_output_texts())
+        )
+        answers += [
+            Answer(item=str(item), subject=subject, attempt=attempt, output=output)
+            for item, subject, attempt, output in table.iter_rows()
+        ]
+        errors += batch.errors
+    return answers, errors
+
+
+def _read_batches(exam: Exam, source: Answers | LogFolder) -> Iterator[AnswerBatch]:
+    from markscheme.read.session_logs import LogFolder
+
+    if isinstance(source, LogFolder):
+        yield source.to_batch()
+        return
+    from markscheme.read.answers import is_folder, list_answer_files, read_answers, read_rows
+
+    items = [item.id for item in exam.items]
+    if not isinstance(source, str | Path):
+        rows = source if not hasattr(source, "iter_rows") else source.iter_rows(named=True)
+        yield from read_rows(rows, items=items)
+        return
+    path = resolve_answers(str(source))
+    files = list_answer_files(path) if is_folder(path) else [path]
+    for file in files:
+        yield from read_answers(file, items=items)
+
+
+def write_ratings(path: Path, ratings: Iterable[Rating]) -> None:
+    """Write ratings to a .csv or .jsonl file that `score --ratings` and `agree` read."""
+    rows = [{name: _get_cell(rating, name) for name in ALL_RATING_COLUMNS} for rating in ratings]
+    if path.suffix.lower() == ".jsonl":
+        lines = (json.dumps(row, ensure_ascii=False) for row in rows)
+        write_file_atomically(path, "".join(f"{line}\n" for line in lines).encode())
+        return
+    text = io.StringIO()
+    writer = csv.DictWriter(text, ALL_RATING_COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({**row, "note": guard_cell(row["note"])} for row in rows)
+    write_file_atomically(path, text.getvalue().encode())
+
+
+def _get_cell(rating: Rating, name: str) -> str:
+    if name == "score":
+        return format_score(rating.score)
+    value = getattr(rating, name)
+    return "" if value is None else str(value)
+
+
+def write_judge_recording(path: Path, judged: JudgedRatings) -> None:
+    """Write the replies of a judge to a file that `subject: replay:FILE` reads."""
+    from markscheme.workflows.live_run import build_answer_record
+
+    lines = (json.dumps(build_answer_record(asked), ensure_ascii=False) for asked in judged.asked)
+    write_file_atomically(path, "".join(f"{line}\n" for line in lines).encode())
