@@ -10,6 +10,7 @@ Two modules are not behind this door, because hardly any command needs them:
 positions, for `lint --fix`).
 """
 
+from markscheme.read.documents.dump import CommentedMapping, dump_yaml
 from markscheme.read.documents.exam import (
     ITEM_KEYS,
     ItemCheck,
@@ -28,6 +29,7 @@ from markscheme.read.documents.fingerprint import compute_exam_fingerprint, to_c
 from markscheme.read.documents.gates import GATE_MODELS, MeasureLimit
 from markscheme.read.documents.models import (
     COMPARISON_KEYS,
+    NAME_PATTERN,
     NO_ENTRIES,
     ItemModel,
     Name,
@@ -61,9 +63,11 @@ from markscheme.read.documents.yaml import (
     FieldPath,
     YamlMapping,
     YamlSequence,
+    decode_document,
     find_line,
     parse_tree,
     parse_yaml,
+    parse_yaml_value,
     read_document_bytes,
     read_tree,
 )
@@ -74,7 +78,9 @@ __all__ = [
     "GATE_MODELS",
     "ITEM_KEYS",
     "MAX_DOCUMENT_BYTES",
+    "NAME_PATTERN",
     "NO_ENTRIES",
+    "CommentedMapping",
     "Constraints",
     "FieldPath",
     "ItemCheck",
@@ -96,8 +102,10 @@ __all__ = [
     "build_item",
     "check_item_keys",
     "compute_exam_fingerprint",
+    "decode_document",
     "describe_unknown_word",
     "dump_exam",
+    "dump_yaml",
     "find_duplicate_ids",
     "find_line",
     "is_exam_tree",
@@ -112,6 +120,7 @@ __all__ = [
     "parse_rubric_tree",
     "parse_tree",
     "parse_yaml",
+    "parse_yaml_value",
     "read_document_bytes",
     "read_exam",
     "read_rubric",
