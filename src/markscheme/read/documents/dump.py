@@ -18,8 +18,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 
 from markscheme.read.documents.yaml import parse_plain_scalar
@@ -33,6 +34,7 @@ class CommentedMapping(dict[str, Any]):
         self.comment = comment
 
 
+_CONTAINERS = (dict, list, tuple)
 _LINE_WIDTH = 100
 _MIN_TEXT_WIDTH = 40
 # Short words and names that YAML reads as text: no sign has a meaning, and no number is matched.
@@ -46,55 +48,52 @@ _FOLD = re.compile(r"(?<=[^ \t]) (?=[^ \t])")
 
 
 def dump_yaml(value: Mapping[str, Any]) -> str:
-    """Return a mapping of mappings, lists, texts, numbers and booleans as a YAML document."""
-    lines = [*_format_comment(value, 0), *_iterate_mapping_lines(value, 0)]
-    return "".join(f"{line}\n" for line in lines)
+    """Return mappings, lists, texts, numbers and booleans as a YAML document.
+
+    Mappings are `dict`s and lists are `list`s or `tuple`s.
+    """
+    lines: list[str] = []
+    if isinstance(value, CommentedMapping):
+        _add_comment(lines, value.comment, 0)
+    _add_entries(lines, value, 0)
+    lines.append("")
+    return "\n".join(lines)
 
 
-def _iterate_mapping_lines(value: Mapping[str, Any], indent: int) -> Iterator[str]:
+def _add_entries(lines: list[str], value: Any, indent: int, lead: str = "") -> None:
+    """Add the lines of a container that is not empty.
+
+    `lead` is what the first line begins with: hyphens of the lists that the container begins.
+    """
     space = " " * indent
-    for key, entry in value.items():
-        yield from _format_comment(entry, indent)
-        if _is_container(entry):
-            yield f"{space}{_format_key(key)}:"
-            yield from _iterate_lines(entry, indent + 2)
+    lead = lead or space
+    is_mapping = isinstance(value, dict)
+    for key, entry in value.items() if is_mapping else enumerate(value):
+        mark = f"{_format_key(key)}:" if is_mapping else "-"
+        if isinstance(entry, CommentedMapping):
+            if lead != space:
+                lines.append(lead.rstrip())
+                lead = space
+            _add_comment(lines, entry.comment, indent)
+        if not (isinstance(entry, _CONTAINERS) and entry):
+            lines.append(f"{lead}{mark} {_format_scalar(entry, indent + 2)}")
+        elif is_mapping:
+            lines.append(lead + mark)
+            _add_entries(lines, entry, indent + 2)
         else:
-            yield f"{space}{_format_key(key)}: {_format_scalar(entry, indent + 2)}"
+            _add_entries(lines, entry, indent + 2, f"{lead}- ")
+        lead = space
 
 
-def _iterate_sequence_lines(entries: Sequence[Any], indent: int) -> Iterator[str]:
-    space = " " * indent
-    for entry in entries:
-        yield from _format_comment(entry, indent)
-        if _is_container(entry):
-            lines = _iterate_lines(entry, indent + 2)
-            yield f"{space}- {next(lines)[indent + 2 :]}"
-            yield from lines
-        else:
-            yield f"{space}- {_format_scalar(entry, indent + 2)}"
-
-
-def _is_container(value: Any) -> bool:
-    return isinstance(value, Mapping | Sequence) and not isinstance(value, str) and bool(value)
-
-
-def _iterate_lines(value: Any, indent: int) -> Iterator[str]:
-    if isinstance(value, Mapping):
-        return _iterate_mapping_lines(value, indent)
-    return _iterate_sequence_lines(value, indent)
-
-
-def _format_comment(value: Any, indent: int) -> Iterator[str]:
-    """Yield the lines of the comment on a value; signs that no comment can hold are escaped."""
-    if not isinstance(value, CommentedMapping):
-        return
-    space = " " * indent
-    for line in value.comment.split("\n"):
+def _add_comment(lines: list[str], comment: str, indent: int) -> None:
+    """Add the lines of a comment; signs that no comment can hold are escaped."""
+    width = max(_MIN_TEXT_WIDTH, _LINE_WIDTH - indent - 2)
+    for line in comment.split("\n"):
         safe = line if _BLOCK_TEXT.fullmatch(line) else _quote_text(line)
-        words = _fold_line(safe, max(_MIN_TEXT_WIDTH, _LINE_WIDTH - indent - 2))
-        yield from (f"{space}# {words_line}".rstrip() for words_line in words)
+        lines += (f"{' ' * indent}# {words}".rstrip() for words in _fold_line(safe, width))
 
 
+@lru_cache(maxsize=1024)
 def _format_key(key: str) -> str:
     return key if _is_plain(key) else _quote_text(key)
 
@@ -112,7 +111,7 @@ def _format_scalar(value: Any, indent: int) -> str:
             return format(value, "f")
         case str():
             return _format_text(value, indent)
-        case Mapping():
+        case dict():
             return "{}"
         case _:
             return "[]"
