@@ -87,11 +87,10 @@ def _print_outcome(outcome: ImportOutcome) -> None:
 def _suggest_command(outcome: ImportOutcome) -> list[str]:
     """Return the command that makes most of what was written."""
     paths = {name: str(outcome.folder / name) for name in outcome.files}
-    exams = [
-        word for name in outcome.files if name.startswith("exam") for word in ("-e", paths[name])
-    ]
+    exams = [path for name, path in paths.items() if name.startswith("exam")]
     rubric = ["-r", paths["rubric.yaml"]]
     if "ratings.csv" in paths:
         marks = ["-a", paths["answers.jsonl"], "--ratings", paths["ratings.csv"]]
-        return ["markscheme", "score", *rubric, *exams, *marks]
-    return ["markscheme", "lint", paths["rubric.yaml"], *exams[1::2]]
+        named = [word for exam in exams for word in ("-e", exam)]
+        return ["markscheme", "score", *rubric, *named, *marks]
+    return ["markscheme", "lint", paths["rubric.yaml"], *exams]

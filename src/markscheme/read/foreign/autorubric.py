@@ -8,7 +8,7 @@ leaves the sums.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import PurePath
@@ -36,7 +36,7 @@ from markscheme.vocabulary import format_value
 
 _DEFAULT_WEIGHT = 10
 _RATER = "ground-truth"
-_VERDICTS = {"MET": 1, "UNMET": 0, "CANNOT_ASSESS": "n/a"}
+_VERDICTS: Mapping[str, int | str] = {"MET": 1, "UNMET": 0, "CANNOT_ASSESS": "n/a"}
 _NOT_APPLICABLE = "n/a"
 _DATASET_KEYS = {"name", "prompt", "rubric", "items", "reference_submission"}
 _ITEM_KEYS = {

@@ -16,7 +16,7 @@ The score of HealthBench is that of `below_zero: kept`; what it publishes, the m
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import Any
 
@@ -133,10 +133,10 @@ class _Builder:
         _read_canary(record, tags)
 
     def _add_item(
-        self, record: ForeignRecord, name: str, tags: dict[str, str], criteria: list[Row]
+        self, record: ForeignRecord, name: str, tags: dict[str, str], criteria: Sequence[Row]
     ) -> None:
         item = {"id": name, "prompt": _read_conversation(record, "prompt")}
-        self.items[name] = item | {"tags": tags, CRITERIA_AXIS: criteria}
+        self.items[name] = item | {"tags": tags, CRITERIA_AXIS: list(criteria)}
 
     def _read_completions(self, record: ForeignRecord, name: str, tags: dict[str, str]) -> None:
         ideal = record.get_record("ideal_completions_data")
@@ -298,7 +298,7 @@ def _iterate_criteria(
         yield criterion | ({"tags": tags} if tags else {}), record
 
 
-def _check_any(record: ForeignRecord, key: str, criteria: list[Row]) -> None:
+def _check_any(record: ForeignRecord, key: str, criteria: Sequence[Row]) -> None:
     if not criteria and record.has(key):
         record.add_problem(key, "holds no criterion with points; at least one is needed")
 
