@@ -12,6 +12,7 @@ from markscheme.cli.exit_codes import (
     ExitCode,
     buffer_stdout,
     handle_errors,
+    print_note,
     report_stored_runs,
     warn_of_silent_change,
 )
@@ -27,7 +28,7 @@ from markscheme.cli.options import (
 from markscheme.vocabulary import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
     from typing import Literal
 
     from markscheme.workflows.score import ScoredT
@@ -70,6 +71,13 @@ was scored and 4 when something is missing or failed; `score` applies no gates."
     metavar="FILE|FOLDER",
     help="Write every breakdown to .json, .jsonl, .parquet or .csv; with Ray, to a folder.",
 )
+@click.option(
+    "--ratings",
+    multiple=True,
+    metavar="FILE",
+    help="Marks of people or judges on scales, choices and criteria: a .csv, .xlsx or .jsonl file; "
+    "may be repeated.",
+)
 @raw_csv_option
 @click.option(
     "--engine",
@@ -103,6 +111,7 @@ def command(
     log_map: str | None,
     log_format: str | None,
     output: str | None,
+    ratings: tuple[str, ...],
     raw_csv: bool,
     engine: Literal["local", "ray"],
     ray_address: str | None,
@@ -135,6 +144,7 @@ def command(
             store=None if no_store else resolve_place(store),
             tag=tag,
             output=output,
+            ratings=ratings or None,
             raw_csv=raw_csv,
             sinks=[JsonStream(stream) if format_ == "json" else preview],
             workers=workers,
@@ -145,6 +155,7 @@ def command(
         if result.run_ids:
             warn_of_silent_change(result.rubric, store, besides=result.run_ids)
         report_stored_runs(result.run_ids)
+        _report_unmarked(result.unmarked)
     if format_ == "text":
         from markscheme.tell.text import RunPage
 
@@ -154,6 +165,22 @@ def command(
         shown, written = preview.show_in(result), None if output is None else Path(output)
         RunPage(result.rubric).print_run(shown, hidden=preview.hidden, written=written)
     return ExitCode.OK if result.summary.complete else ExitCode.UNDECIDED
+
+
+def _report_unmarked(unmarked: Mapping[str, int]) -> None:
+    """Say on stderr how many marks of people or judges are missing, and of which axes."""
+    if not unmarked:
+        return
+    from markscheme.tell.language import replace_control_characters, translate_plural
+
+    axes = ", ".join(f"{axis} ({count:,})" for axis, count in unmarked.items())
+    text = translate_plural(
+        "{n} mark is missing: {axes}; it could be given with --ratings",
+        "{n} marks are missing: {axes}; they could be given with --ratings",
+        sum(unmarked.values()),
+        axes=axes,
+    )
+    print_note(replace_control_characters(text))
 
 
 def _check_sources(

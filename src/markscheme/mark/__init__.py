@@ -7,16 +7,18 @@ computed over several answers belong to `weigh`.
 
 from typing import TYPE_CHECKING, Any
 
+from markscheme.mark.axis_cells import find_bounds, mark_cell
+from markscheme.mark.axis_values import combine_axis_values
 from markscheme.mark.definition import (
     check_axes,
     check_exam,
+    combine_values,
     compute_score,
     find_item_problems,
     find_leading_axis,
     get_expectation_key,
     get_expected,
     mark_answer,
-    mark_cell,
 )
 from markscheme.mark.look_alikes import find_invisible, find_lookalike
 from markscheme.mark.normalise import DEFAULT_STEPS, STEPS, fold, list_unused_steps, normalise
@@ -31,7 +33,10 @@ __all__ = [
     "Outline",
     "check_axes",
     "check_exam",
+    "combine_axis_values",
+    "combine_values",
     "compute_score",
+    "find_bounds",
     "find_invisible",
     "find_item_problems",
     "find_leading_axis",

@@ -5,27 +5,32 @@ Everything faster must agree with `mark_answer`, cell by cell.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
 from msgspec import structs
 
+from markscheme.mark.axis_cells import mark_cell
+from markscheme.mark.axis_values import combine_axis_values
 from markscheme.mark.response import read_response
 from markscheme.vocabulary import (
+    UNKNOWN_SCORE,
     Axis,
     AxisSpec,
+    AxisValue,
     Breakdown,
     Cell,
     DocumentError,
     Exam,
+    FrozenDict,
     Item,
+    Mark,
     Problem,
-    Response,
     Rubric,
+    ScoreBounds,
     Transcript,
     UsageError,
-    sentence,
 )
 
 
@@ -34,15 +39,23 @@ def mark_answer(
     item: Item,
     output: str | Mapping[str, Any],
     transcript: Transcript | None = None,
+    marks: Mapping[str, Sequence[Mark]] = FrozenDict(),
 ) -> Breakdown:
     """Mark one raw output as the answer to one item.
 
     `transcript` is the log of what an agent did for the answer. Without it, axes that judge what
-    was done abstain.
+    was done abstain. `marks` are those of people or judges by axis; an axis that is made of marks
+    abstains without them.
     """
+    unknown = marks.keys() - {spec.name for spec in rubric}
+    if unknown:
+        raise UsageError(f"the rubric `{rubric.name}` has no axis `{min(unknown)}` to mark")
     response = structs.replace(read_response(output, rubric.fields), transcript=transcript)
-    cells = {spec.name: mark_cell(spec.axis, response, item) for spec in rubric}
+    cells = {
+        spec.name: mark_cell(spec.axis, response, item, marks.get(spec.name, ())) for spec in rubric
+    }
     leading = find_leading_axis(rubric)
+    score = combine_values(rubric, [cells[spec.name].axis_value for spec in rubric])
     return Breakdown(
         item=item.id,
         reading=response.reading,
@@ -50,34 +63,9 @@ def mark_answer(
         got=response.text_of(getattr(leading, "reads", None)),
         cells=cells,
         weighted={spec.name: weigh_cell(spec, cells[spec.name]) for spec in rubric},
-        score=compute_score(rubric, [cells[spec.name].value for spec in rubric]),
+        score=score if isinstance(score, Fraction) else None,
+        bounds=score if isinstance(score, ScoreBounds) else None,
     )
-
-
-def mark_cell(axis: Axis, response: Response, item: Item) -> Cell:
-    """Return the cell of one axis; an exception in the axis becomes a failed cell with the reason.
-
-    The last text of an incomplete log may not be the answer, so axes that read the text fail there.
-    """
-    doubts = response.transcript.answer_doubts if response.transcript is not None else ()
-    if doubts and not getattr(axis, "traces", False):
-        return Cell.failed(
-            sentence(
-                "the log is incomplete, so this may not be the answer: {gaps}",
-                gaps="; ".join(doubts),
-            )
-        )
-    try:
-        cell = axis.mark(response, item)
-    except Exception as error:  # noqa: BLE001 - axes may come from plugins and raise anything
-        return Cell.failed(sentence("the axis failed: {words}", words=_format_error(error)))
-    if isinstance(cell, Cell):
-        return cell
-    return Cell.failed(sentence("the axis gave a {kind}, not a cell", kind=type(cell).__name__))
-
-
-def _format_error(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}"
 
 
 def weigh_cell(spec: AxisSpec, cell: Cell) -> Fraction | None:
@@ -85,14 +73,16 @@ def weigh_cell(spec: AxisSpec, cell: Cell) -> Fraction | None:
     return None if cell.value is None else Fraction(spec.weight) * cell.value
 
 
-def compute_score(rubric: Rubric, values: list[Fraction | None]) -> Fraction | None:
-    """Return the exact weighted sum, or `None` if any value is missing."""
-    total = Fraction(0)
-    for spec, value in zip(rubric, values, strict=True):
-        if value is None:
-            return None
-        total += Fraction(spec.weight) * value
-    return total
+def compute_score(rubric: Rubric, values: Sequence[AxisValue | None]) -> Fraction | None:
+    """Return the exact weighted mean, or `None` if any value is unknown or none applies."""
+    known = [UNKNOWN_SCORE if value is None else value for value in values]
+    score = combine_values(rubric, known)
+    return score if isinstance(score, Fraction) else None
+
+
+def combine_values(rubric: Rubric, values: Sequence[AxisValue]) -> AxisValue:
+    """Return the score that the values of the axes add up to, or what is known of it."""
+    return combine_axis_values([spec.weight for spec in rubric], values)
 
 
 def find_leading_axis(rubric: Rubric) -> Axis | None:
@@ -132,10 +122,9 @@ def find_item_problems(rubric: Rubric, item: Item) -> Iterator[Problem]:
     for spec in rubric.axes:
         for field, message in spec.axis.item_problems(item):
             place = item.place
-            key = field.partition(".")[0]
             yield Problem(
                 file=place.file if place else "exam",
-                line=place.get_line(key) if place else 1,
+                line=place.get_line(field) if place else 1,
                 field=f"{place.field if place else item.id}.{field}",
                 message=f"{message} (axis `{spec.name}` reads it, item `{item.id}`)",
             )

@@ -17,20 +17,36 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from markscheme.read.documents import suggest_match
-from markscheme.read.ratings import (
-    RATING_COLUMNS,
+from markscheme.read.rating_cells import (
+    RaterSources,
+    check_cell_characters,
+    clean_cell_text,
+    is_empty_cell,
+    read_attempt,
+    read_name,
+    read_repeat,
+)
+from markscheme.read.rating_rows import (
     RatingForm,
     RatingRow,
     RatingRows,
     RatingSource,
-    check_cell_characters,
-    clean_cell_text,
-    is_empty_cell,
     read_rating_tables,
 )
+from markscheme.read.rating_scores import (
+    MetOrNot,
+    ScoredQuestion,
+    describe_wrong_criterion,
+    describe_wrong_score,
+    find_questions,
+    list_allowed_scores,
+    list_column_axes,
+    parse_rated_score,
+)
 from markscheme.vocabulary import (
+    ChoiceAxis,
     InputError,
-    NoteAxis,
+    MarkSource,
     OpenRating,
     RatedAxis,
     Rubric,
@@ -41,9 +57,7 @@ from markscheme.vocabulary import (
     to_fraction,
 )
 
-OPEN_COLUMNS = (*RATING_COLUMNS, "criterion", "source", "repeat")
 _NUMBER = re.compile(r"[+-]?[0-9]{1,12}(?:[.,][0-9]{1,30})?(?:[eE][+-]?[0-9]{1,2})?")
-_WHOLE_NUMBER = re.compile(r"[0-9]{1,9}(?:[.,]0{1,9})?")
 _NOT_APPLICABLE = frozenset({"n/a", "na", "not applicable"})
 # What programs write where they have no number.
 _NO_NUMBERS = frozenset({"nan", "none", "null", "inf", "+inf", "-inf", "infinity", "-infinity"})
@@ -55,7 +69,7 @@ _MOST_ORDINAL_SCORES = 11
 
 class _RowKey(NamedTuple):
     axis: str
-    unit: tuple[str, str, str]
+    unit: tuple[str, ...]
     rater: str
     repeat: int
 
@@ -88,12 +102,8 @@ def read_open_ratings(
         UsageError: a level or a judge is named for what the ratings do not hold.
     """
     levels = levels or {}
-    axes: tuple[ScaleAxis | NoteAxis, ...] | None = None
-    if rubric is not None:
-        axes = (*rubric.scales, *rubric.notes)
-    required = ("item", "variant", "rater", "axis", "score")
-    form = RatingForm(axes=axes, columns=OPEN_COLUMNS, required=required)
-    tables = list(read_rating_tables(source, form))
+    axes = None if rubric is None else list_column_axes(rubric)
+    tables = list(read_rating_tables(source, RatingForm(axes=axes)))
     reader = _OpenRatingReader(rubric=rubric, judges=set(judges))
     for table in tables:
         if not table.rows and not table.problems:
@@ -104,7 +114,7 @@ def read_open_ratings(
     problems = [problem for table in tables for problem in table.problems]
     if problems:
         raise InputError(problems)
-    _check_names(rated, reader.raters, levels, judges)
+    _check_names(rated, reader.sources.known, levels, judges)
     return rated
 
 
@@ -129,13 +139,13 @@ class _OpenRatingReader:
     rubric: Rubric | None
     judges: set[str]
     scores: dict[_RowKey, _RowScore] = field(default_factory=dict)
-    raters: dict[str, str] = field(default_factory=dict)
-    scales: dict[str, ScaleAxis] = field(init=False)
+    sources: RaterSources = field(default_factory=RaterSources)
+    questions: Mapping[str, ScoredQuestion] = field(init=False)
     notes: set[str] = field(init=False)
 
     def __post_init__(self) -> None:
         rubric = self.rubric
-        self.scales = {} if rubric is None else {scale.name: scale for scale in rubric.scales}
+        self.questions = {} if rubric is None else find_questions(rubric)
         self.notes = set() if rubric is None else {note.name for note in rubric.notes}
 
     def read_row(self, row: RatingRow, table: RatingRows) -> None:
@@ -143,12 +153,15 @@ class _OpenRatingReader:
         before = len(table.problems)
         check_cell_characters(row, table)
         item, variant, rater, axis = (
-            _read_name(row, table, column) for column in ("item", "variant", "rater", "axis")
+            read_name(row, table, column) for column in ("item", "variant", "rater", "axis")
         )
-        self._check_axis(axis, row, table)
         criterion = clean_cell_text(row.cells.get("criterion"))
-        key = _RowKey(axis, (item, variant, criterion), rater, _read_repeat(row, table))
-        self._check_source(rater, row, table)
+        self._check_axis(axis, criterion, row, table)
+        unit = (item, variant, criterion)
+        attempt, repeat = read_attempt(row, table), read_repeat(row, table)
+        key = _RowKey(axis, unit if attempt == 1 else (*unit, str(attempt)), rater, repeat)
+        if self.sources.read_source(rater, row, table) is MarkSource.JUDGE:
+            self.judges.add(rater)
         score = _RowScore(score=None, row=row, table=table)
         if axis not in self.notes:
             self._read_score(score, axis)
@@ -157,38 +170,36 @@ class _OpenRatingReader:
                 self._report_repeated_rating(key, first, score)
         table.rename_fields(before, row.headers)
 
-    def _check_axis(self, axis: str, row: RatingRow, table: RatingRows) -> None:
-        if self.rubric is not None and axis and axis not in self.scales and axis not in self.notes:
-            known = [*self.scales, *self.notes]
+    def _check_axis(self, axis: str, criterion: str, row: RatingRow, table: RatingRows) -> None:
+        """Refuse an axis that the rubric does not have, and criteria where none belong."""
+        if self.rubric is None or not axis or axis in self.notes:
+            return
+        if axis not in self.questions:
+            known = [*self.questions, *self.notes]
             message = f"{format_value(axis)} is no scale of the rubric {self.rubric.name}; allowed:"
             message += f" {', '.join(known) or 'none'}{suggest_match(axis, known)}"
             table.add_problem(row.line, "axis", message)
-
-    def _check_source(self, rater: str, row: RatingRow, table: RatingRows) -> None:
-        """Keep whether the rater is a judge; nobody can be a judge on one row only."""
-        value = row.cells.get("source")
-        source = "person" if is_empty_cell(value) else clean_cell_text(value)
-        if source not in {"person", "judge"}:
-            message = f"{format_value(value)} is no source; allowed: person, judge"
-            table.add_problem(row.line, "source", message)
-            return
-        other = self.raters.setdefault(rater, source)
-        if other != source:
-            message = f"{format_value(rater)} is a {source} here and a {other} on an earlier row"
-            table.add_problem(row.line, "source", f"{message}; give them two names")
-        if source == "judge":
-            self.judges.add(rater)
+        elif message := describe_wrong_criterion(criterion, axis, self.questions[axis]):
+            table.add_problem(row.line, "criterion", message)
 
     def _read_score(self, found: _RowScore, axis: str) -> None:
-        """Read the score of a row, and check it against the scale of the rubric, if it has one."""
+        """Read the score of a row, and check it against the rubric, if there is one.
+
+        On a scale any number in its range is taken: ratings of several people may be averages.
+        """
         value = found.row.cells.get("score")
         if is_empty_cell(value) or str(value).strip().casefold() in _NOT_APPLICABLE:
             return
+        question = self.questions.get(axis)
+        if isinstance(question, ChoiceAxis | MetOrNot):
+            found.score = parse_rated_score(value, question)
+            if found.score is None:
+                found.add_problem(describe_wrong_score(value, question))
+            return
         score = _parse_open_score(value)
-        scale = self.scales.get(axis)
-        if scale is not None:
-            allowed = f"numbers from {scale.lowest} to {scale.highest}"
-            if not isinstance(score, Fraction) or not scale.lowest <= score <= scale.highest:
+        if question is not None:
+            allowed = f"numbers from {question.lowest} to {question.highest}"
+            if not isinstance(score, Fraction) or not question.lowest <= score <= question.highest:
                 found.add_problem(f"{format_value(value)} is no score; allowed: {allowed}")
                 return
         elif score is None:
@@ -211,7 +222,7 @@ class _OpenRatingReader:
         # The rows may come in any order; what is read from them does not depend on it.
         for key in sorted(self.scores):
             by_axis[key.axis][key] = self.scores[key]
-        order = {name: at for at, name in enumerate(self.scales)}
+        order = {name: at for at, name in enumerate(self.questions)}
         names = sorted(filter(None, by_axis), key=lambda name: (order.get(name, 0), name))
         return tuple(self._build_axis(name, by_axis[name], levels) for name in names)
 
@@ -219,8 +230,10 @@ class _OpenRatingReader:
         self, name: str, scores: Mapping[_RowKey, _RowScore], levels: Mapping[str, ScaleLevel]
     ) -> RatedAxis:
         asked = levels.get(name, levels.get(""))
-        if asked is None and name in self.scales:
-            asked = ScaleLevel.ORDINAL
+        question = self.questions.get(name)
+        if asked is None and question is not None:
+            is_scale = isinstance(question, ScaleAxis)
+            asked = ScaleLevel.ORDINAL if is_scale else ScaleLevel.NOMINAL
         level = _choose_level(name, asked, list(scores.values()))
         ratings: dict[tuple[object, str], OpenRating | None] = {}
         for key, found in scores.items():
@@ -231,14 +244,13 @@ class _OpenRatingReader:
                 None if score is None else OpenRating(unit=key.unit, rater=key.rater, score=score)
             )
             ratings.setdefault((key.unit, key.rater), rating)
-        scale = self.scales.get(name)
         kept = tuple(filter(None, ratings.values()))
         return RatedAxis(
             name=name,
             level=level,
             ratings=kept,
             judges=frozenset(self.judges & {rating.rater for rating in kept}),
-            scale=() if scale is None else tuple(range(scale.lowest, scale.highest + 1)),
+            scale=() if question is None else list_allowed_scores(question),
             empty=len(ratings) - len(kept),
             repeats=len(scores) - len(ratings),
         )
@@ -292,24 +304,3 @@ def _parse_open_score(value: Any) -> Fraction | str | None:
         return number if abs(number) <= _LARGEST_NUMBER else None
     is_word = text.isprintable() and 0 < len(text) <= _LONGEST_WORD
     return text if is_word and text.casefold() not in _NO_NUMBERS else None
-
-
-def _read_name(row: RatingRow, table: RatingRows, column: str) -> str:
-    value = row.cells.get(column)
-    text = clean_cell_text(value)
-    if not text:
-        what = "is empty" if value is None or isinstance(value, str) else "must be text"
-        table.add_problem(row.line, column, f"{what}; a {column} is needed")
-    return text
-
-
-def _read_repeat(row: RatingRow, table: RatingRows) -> int:
-    value = row.cells.get("repeat")
-    if is_empty_cell(value):
-        return 0
-    text = str(value).strip()
-    if not isinstance(value, bool) and _WHOLE_NUMBER.fullmatch(text):
-        return int(re.split("[.,]", text)[0])
-    message = f"{format_value(value)} is no count of a repeat; allowed: whole numbers from 0"
-    table.add_problem(row.line, "repeat", message)
-    return 0

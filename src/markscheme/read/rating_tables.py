@@ -14,10 +14,13 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from markscheme.read.documents import suggest_match
-from markscheme.vocabulary import NoteAxis, ScaleAxis, UsageError, format_value
+from markscheme.vocabulary import ChoiceAxis, NoteAxis, ScaleAxis, UsageError, format_value
+
+RatedQuestion: TypeAlias = ScaleAxis | ChoiceAxis | NoteAxis
+"""An axis that can have a column of its own in a table of ratings."""
 
 WORKBOOK_SUFFIXES = (".xlsx", ".xlsm", ".xls", ".ods")
 _DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
@@ -204,7 +207,7 @@ def parse_layout(
     header: Sequence[Any],
     columns: Sequence[str],
     required: Sequence[str],
-    axes: Sequence[ScaleAxis | NoteAxis] | None,
+    axes: Sequence[RatedQuestion] | None,
 ) -> tuple[RatingLayout, list[tuple[str, str]]]:
     """Return the layout that a header stands for, and its problems as (field, message).
 
@@ -258,7 +261,7 @@ def _find_unnamed_axes(names: Sequence[str], columns: Sequence[str]) -> list[Sca
     return [ScaleAxis(name=n, question="", anchors={}) for n in axes if n.casefold() not in noted]
 
 
-def list_axis_headers(axes: Sequence[ScaleAxis | NoteAxis]) -> dict[str, str]:
+def list_axis_headers(axes: Sequence[RatedQuestion]) -> dict[str, str]:
     """Return the axis that each header means: the name of an axis, its label, or its own title."""
     titles = [axis.title.casefold() for axis in axes]
     headers: dict[str, str] = {}
@@ -279,7 +282,7 @@ class _HeaderParser:
         names: Sequence[str],
         folded: Sequence[str],
         columns: Sequence[str],
-        axes: Sequence[ScaleAxis | NoteAxis],
+        axes: Sequence[RatedQuestion],
     ) -> None:
         self._names, self._folded, self._columns = names, folded, columns
         self._axis_headers = list_axis_headers(axes)

@@ -1,43 +1,53 @@
-"""Read ratings from tables, JSON lines or rows, and check them against rubric, exam and variants.
+"""Read ratings of a comparison, and check them against rubric, exam and variants.
 
 `read_ratings` reads all rows first, then checks each cell, and raises one error with every problem:
 an unknown name, a score outside its scale, a rating given twice, a rating that is missing. A rating
-that nobody gave stays missing; it never becomes a number.
+that nobody gave stays missing; it never becomes a number. A comparison is about scales and notes:
+ratings of choices and criteria may stand in the same file, and are left out.
 """
 
 from __future__ import annotations
 
-import csv
-import json
-import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, field
-from datetime import datetime
-from pathlib import Path
-from typing import Any, NoReturn
+from fractions import Fraction
+from typing import Any, NamedTuple
 
 from msgspec import structs
 
-from markscheme.read.answers import DEFAULT_LIMITS, CsvRecord, CsvRecordReader, RefusedRow
-from markscheme.read.documents import read_document_bytes, suggest_match
-from markscheme.read.nfc import to_nfc
-from markscheme.read.rating_tables import (
-    WORKBOOK_SUFFIXES,
-    RatingLayout,
-    TableError,
-    decode_table,
-    find_delimiter,
-    list_axis_headers,
-    parse_layout,
-    read_workbook,
-    split_delimiter_line,
+from markscheme.read.documents import suggest_match
+from markscheme.read.rating_cells import (
+    RATER_SOURCES,
+    RaterSources,
+    check_cell_characters,
+    clean_cell_text,
+    describe_allowed_names,
+    is_empty_cell,
+    read_attempt,
+    read_note,
+    read_order,
+    read_repeat,
+    read_time,
 )
-from markscheme.read.spreadsheets import unguard_cell
+from markscheme.read.rating_rows import (
+    RatingForm,
+    RatingRow,
+    RatingRows,
+    RatingSource,
+    read_rating_tables,
+)
+from markscheme.read.rating_scores import (
+    NOT_APPLICABLE,
+    describe_allowed_scores,
+    describe_wrong_criterion,
+    describe_wrong_score,
+    find_questions,
+    parse_rated_score,
+)
 from markscheme.vocabulary import (
     Exam,
     InputError,
-    NoteAxis,
-    Problem,
+    MarkSource,
     Rating,
     Rubric,
     ScaleAxis,
@@ -45,14 +55,16 @@ from markscheme.vocabulary import (
     format_value,
 )
 
-_REQUIRED_COLUMNS = ("item", "variant", "rater", "axis", "score")
-RATING_COLUMNS = (*_REQUIRED_COLUMNS, "note", "order", "at")
-# `4.0` and `4,0` are whole numbers too: spreadsheets and data frames write them like that.
-_SCORE_PATTERN = re.compile(r"([+-]?[0-9]{1,9})(?:[.,]0{1,9})?")
-# A surrogate without its other half. JSON can hold one as an escape; no UTF-8 file can.
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
-_MAX_NOTE_CHARACTERS = 100_000
 _GAP_HINT = "rate it, or allow gaps, which leave the query without a verdict"
+
+
+class _RatingKey(NamedTuple):
+    """What identifies a rating in a comparison."""
+
+    item: str
+    variant: str
+    rater: str
+    axis: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,10 +80,6 @@ class RatingScope:
     variants: tuple[str, ...]
     allow_gaps: bool = False
     follow_ups: Collection[str] = ()
-
-
-RatingSource = str | Path | Iterable[str | Path | Rating | Mapping[str, Any]]
-"""Ratings to read: a file, several files, or rows."""
 
 
 def read_ratings(source: RatingSource, scope: RatingScope) -> tuple[Rating, ...]:
@@ -90,255 +98,13 @@ def read_ratings(source: RatingSource, scope: RatingScope) -> tuple[Rating, ...]
             checker.check_row(row)
     for table in empty:
         table.add_problem(table.last_line, "", "holds no rating")
+    checker.report_mixed_sources()
     if not empty and not scope.allow_gaps:
         checker.report_gaps()
     problems = [problem for table in tables for problem in table.problems]
     if problems:
         raise InputError(problems)
     return tuple(sorted(checker.ratings.values(), key=checker.get_sort_key))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RatingForm:
-    """The columns of files of ratings, and the axes that a wide table may name.
-
-    Without `axes`, every column of a wide table that is no other known column is an axis.
-    """
-
-    axes: tuple[ScaleAxis | NoteAxis, ...] | None
-    columns: tuple[str, ...] = RATING_COLUMNS
-    required: tuple[str, ...] = _REQUIRED_COLUMNS
-
-    @property
-    def header_names(self) -> set[str]:
-        """The names by which a header is known."""
-        return {*self.columns, *list_axis_headers(self.axes or ())}
-
-
-def read_rating_tables(source: RatingSource, form: RatingForm) -> Iterator[RatingRows]:
-    """Yield the rows of each file, unchecked; rows that are no file make up the last table.
-
-    Raises:
-        InputError: nothing in a file can be read as rows.
-    """
-    if isinstance(source, str | Path):
-        yield _read_rating_rows(source, form)
-        return
-    entries = list(source)
-    files = [entry for entry in entries if isinstance(entry, str | Path)]
-    rows = [entry for entry in entries if not isinstance(entry, str | Path)]
-    for file in files:
-        yield _read_rating_rows(file, form)
-    if rows or not files:
-        yield _wrap_rating_rows(rows)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RatingRow:
-    """One rating: its line, and its cells by column.
-
-    `headers` holds the headers of the file where they are not the names of the columns: in a wide
-    table, the score of an axis stands in the column of that axis.
-    """
-
-    line: int
-    cells: dict[str, Any]
-    headers: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(slots=True, kw_only=True)
-class RatingRows:
-    """The rows of one file, its last line, and the problems of rows that could not be read."""
-
-    file: str
-    rows: list[RatingRow] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
-    last_line: int = 1
-
-    def add_problem(self, line: int, column: str, message: str) -> None:
-        """Add one problem of this file."""
-        self.problems.append(Problem(file=self.file, line=line, field=column, message=message))
-
-    def add_ratings(
-        self, line: int, ratings: Iterable[tuple[dict[str, Any], dict[str, str]]]
-    ) -> None:
-        """Add the ratings of one line, each with its headers."""
-        self.rows += [RatingRow(line=line, cells=cells, headers=named) for cells, named in ratings]
-
-    def rename_fields(self, start: int, headers: Mapping[str, str]) -> None:
-        """Let the problems from `start` on name the headers of the file."""
-        self.problems[start:] = [
-            structs.replace(problem, field=headers.get(problem.field, problem.field))
-            for problem in self.problems[start:]
-        ]
-
-
-def _wrap_rating_rows(rows: Iterable[Rating | Mapping[str, Any]]) -> RatingRows:
-    table = RatingRows(file="ratings")
-    for line, row in enumerate(rows, start=1):
-        if isinstance(row, Rating):
-            cells = {name: getattr(row, name) for name in RATING_COLUMNS}
-        else:
-            cells = dict(row)
-        table.rows.append(RatingRow(line=line, cells=cells))
-        table.last_line = line
-    return table
-
-
-def _read_rating_rows(source: str | Path, form: RatingForm) -> RatingRows:
-    """Read a file by its suffix: JSON lines, a workbook, or else a table of text (CSV).
-
-    Raises:
-        UsageError: a workbook cannot be read because the package for that is not installed.
-        InputError: nothing in the file can be read as rows.
-    """
-    path = Path(source)
-    table = RatingRows(file=str(source))
-    if path.is_dir():
-        _refuse_rating_file(table, "", "is a folder; name a file of ratings")
-    data = read_document_bytes(path, table.file)
-    try:
-        if path.suffix.lower() in WORKBOOK_SUFFIXES:
-            _read_workbook_ratings(path, table, form)
-            return table
-        data = decode_table(data)
-        table.last_line = max(1, len(data.splitlines()))
-        if path.suffix.lower() in {".jsonl", ".ndjson"}:
-            _read_jsonl_ratings(data, table, form)
-        else:
-            _read_csv_ratings(data, table, form)
-    except TableError as error:
-        _refuse_rating_file(table, error.column, str(error))
-    return table
-
-
-def _refuse_rating_file(table: RatingRows, column: str, message: str) -> NoReturn:
-    table.add_problem(1, column, message)
-    raise InputError(table.problems)
-
-
-def _read_csv_ratings(data: bytes, table: RatingRows, form: RatingForm) -> None:
-    delimiter, data = split_delimiter_line(data)
-    records = CsvRecordReader([data], limit=DEFAULT_LIMITS.row_bytes)
-    first = records.peek_first_line().decode(errors="replace")
-    if not first:
-        _refuse_rating_file(table, "", f"the file is empty; its header is {','.join(form.columns)}")
-    if first.lstrip().startswith(("{", "[")):
-        _refuse_rating_file(
-            table, "", "this is JSON; ratings are CSV, or an object a line in a .jsonl file"
-        )
-    delimiter = delimiter or find_delimiter(first.rstrip("\r"), form.header_names)
-    read = records.read_records(delimiter)
-    header = next(read)
-    if isinstance(header.cells, RefusedRow):
-        _refuse_rating_file(table, "header", str(header.cells))
-    layout = _parse_rating_header(header.cells, header.line, table, form)
-    for record in read:
-        cells = _parse_rating_cells(record, layout, delimiter, table)
-        if cells is not None:
-            table.add_ratings(record.line, layout.split_row(cells))
-
-
-def _read_workbook_ratings(path: Path, table: RatingRows, form: RatingForm) -> None:
-    rows = read_workbook(path, None if form.axes is None else form.header_names)
-    line, header = next(rows)
-    layout = _parse_rating_header(header, line, table, form)
-    for number, cells in rows:
-        table.add_ratings(number, layout.split_row(cells))
-        table.last_line = number
-
-
-def _parse_rating_header(
-    header: Sequence[Any], line: int, table: RatingRows, form: RatingForm
-) -> RatingLayout:
-    layout, problems = parse_layout(header, form.columns, form.required, form.axes)
-    for column, message in problems:
-        table.add_problem(line, column, message)
-    if table.problems:
-        raise InputError(table.problems)
-    return layout
-
-
-def _parse_rating_cells(
-    record: CsvRecord, layout: RatingLayout, delimiter: str, table: RatingRows
-) -> list[str] | None:
-    """Return the cells of one record; `None` if it is blank, or wrong, which adds a problem."""
-    cells = record.cells
-    if isinstance(cells, RefusedRow):
-        for column in _find_non_utf8_columns(record.raw, layout.headers, delimiter) or ["row"]:
-            hint = "a row of CSV in UTF-8 is needed"
-            if column != "row":
-                hint += "; the file may be Latin-1 or Windows-1252: save it as UTF-8"
-            table.add_problem(record.line, column, f"{cells}; {hint}")
-        return None
-    if not any(cell.strip() for cell in cells):
-        return None
-    if len(cells) != layout.width:
-        many = "1 field" if len(cells) == 1 else f"{len(cells)} fields"
-        message = f"{many} where the header has {layout.width}"
-        more = "; put a note with a delimiter in it in quotation marks"
-        table.add_problem(record.line, "row", message + more * (len(cells) > layout.width))
-        return None
-    return cells
-
-
-def _find_non_utf8_columns(raw: bytes, names: Sequence[str], delimiter: str) -> list[str]:
-    """Return the columns whose bytes are not UTF-8."""
-    text = raw.decode(errors="surrogateescape")
-    try:
-        cells = next(csv.reader(text.split("\n"), delimiter=delimiter))
-    except (csv.Error, StopIteration):
-        return []
-    pairs = zip(names, cells, strict=False)
-    return [name for name, cell in pairs if any("\udc80" <= c <= "\udcff" for c in cell)]
-
-
-def _read_jsonl_ratings(data: bytes, table: RatingRows, form: RatingForm) -> None:
-    for number, raw in enumerate(data.split(b"\n"), start=1):
-        if not raw.strip():
-            continue
-        try:
-            row = json.loads(
-                raw.decode(),
-                parse_constant=_refuse_constant,
-                object_pairs_hook=_refuse_repeated_keys,
-            )
-        except UnicodeDecodeError as error:
-            message = f"not UTF-8: byte 0x{raw[error.start]:02x}; save the file as UTF-8"
-            table.add_problem(number, "row", message)
-        except (ValueError, RecursionError) as error:
-            table.add_problem(number, "row", f"not JSON: {error}")
-        else:
-            _add_rating_object(row, number, table, form)
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number")
-
-
-def _refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Refuse a key that occurs twice: it is unknown which of its values is meant."""
-    row = dict(pairs)
-    if len(row) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the key {format_value(twice)} occurs more than once")
-    return row
-
-
-def _add_rating_object(row: Any, line: int, table: RatingRows, form: RatingForm) -> None:
-    listed = ", ".join(form.columns)
-    if not isinstance(row, dict):
-        table.add_problem(line, "row", f"must be an object with {listed}, not {format_value(row)}")
-        return
-    for name in row:
-        if name not in form.columns:
-            table.add_problem(
-                line,
-                name,
-                f"unknown key; keys: {listed}{suggest_match(name, form.columns)}",
-            )
-    table.rows.append(RatingRow(line=line, cells=row))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -352,13 +118,16 @@ class _RatingChecker:
 
     scope: RatingScope
     table: RatingRows
-    ratings: dict[tuple[str, str, str, str], Rating] = field(default_factory=dict)
-    lines: dict[tuple[str, str, str, str], int] = field(default_factory=dict)
-    tables: dict[tuple[str, str, str, str], RatingRows] = field(default_factory=dict)
+    ratings: dict[_RatingKey, Rating] = field(default_factory=dict)
+    lines: dict[_RatingKey, int] = field(default_factory=dict)
+    tables: dict[_RatingKey, RatingRows] = field(default_factory=dict)
+    repeats: dict[tuple[_RatingKey, int], tuple[RatingRows, int]] = field(default_factory=dict)
+    sources: RaterSources = field(default_factory=RaterSources)
     items: dict[str, int] = field(init=False)
     scales: dict[str, ScaleAxis] = field(init=False)
     notes: set[str] = field(init=False)
     axes: dict[str, int] = field(init=False)
+    others: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:
         rubric = self.scope.rubric
@@ -367,40 +136,77 @@ class _RatingChecker:
         self.notes = {note.name for note in rubric.notes}
         rated = (*self.scales, *(note.name for note in rubric.notes))
         self.axes = {axis: at for at, axis in enumerate(rated)}
+        self.others = frozenset(find_questions(rubric)) - self.axes.keys()
 
     def check_row(self, row: RatingRow) -> None:
-        """Check every cell of a row; keep the rating if all are right."""
-        before = len(self.table.problems)
-        check_cell_characters(row, self.table)
+        """Check every cell of a row; keep the rating if all are right.
+
+        Of several `repeat`s of one rater the first counts.
+        """
+        table, before = self.table, len(self.table.problems)
+        check_cell_characters(row, table)
+        if clean_cell_text(row.cells.get("axis")) in self.others:
+            return
         item = self._check_name(row, "item", self.items)
         variant = self._check_name(row, "variant", self.scope.variants)
         rater = self._check_name(row, "rater", None)
         axis = self._check_name(row, "axis", self.axes)
-        note = self._check_note(row, axis)
-        score = self._check_score(row, axis)
-        order, at = self._check_order(row), self._check_time(row)
-        key = (item, variant, rater, axis)
-        first = self.lines.setdefault(key, row.line)
-        other = self.tables.setdefault(key, self.table)
-        if (first, other) != (row.line, self.table) and all(key):
-            rated = f"{format_value(axis)} of {format_value(item)}, {format_value(variant)}"
-            where = f"line {first}" if other is self.table else f"line {first} of {other.file}"
-            message = f"{rated} was rated by {format_value(rater)} on {where} already"
-            self.table.add_problem(row.line, "axis", f"{message}; once is allowed")
-        if len(self.table.problems) > before:
-            self.table.rename_fields(before, row.headers)
-            return
-        self.ratings[key] = Rating(
+        rating = Rating(
             item=item,
             variant=variant,
             rater=rater,
             axis=axis,
-            score=score,
-            note=note,
-            order=order,
-            at=at,
+            note=self._check_note(row, axis),
+            score=self._check_score(row, axis),
+            order=read_order(row, table),
+            at=read_time(row, table),
+            source=self.sources.read_source(rater, row, table),
+            repeat=read_repeat(row, table),
+            file=table.file,
             line=row.line,
         )
+        self._check_attempt(row)
+        scale, criterion = self.scales.get(axis), clean_cell_text(row.cells.get("criterion"))
+        if scale is not None and (message := describe_wrong_criterion(criterion, axis, scale)):
+            table.add_problem(row.line, "criterion", message)
+        key = _RatingKey(item, variant, rater, axis)
+        self.lines.setdefault(key, row.line)
+        self.tables.setdefault(key, table)
+        self._check_repeat(row, key, rating.repeat)
+        if len(table.problems) > before:
+            table.rename_fields(before, row.headers)
+        elif key not in self.ratings or rating.repeat < self.ratings[key].repeat:
+            self.ratings[key] = rating
+
+    def _check_attempt(self, row: RatingRow) -> None:
+        """Refuse a rating of a later attempt: a comparison takes one answer of each variant."""
+        attempt = read_attempt(row, self.table)
+        if attempt != 1:
+            message = f"the attempt {attempt} cannot be compared; allowed: 1"
+            self.table.add_problem(row.line, "attempt", message)
+
+    def _check_repeat(self, row: RatingRow, key: _RatingKey, repeat: int) -> None:
+        """Refuse a second rating of the same, unless it is another `repeat`."""
+        place = self.table, row.line
+        other, first = self.repeats.setdefault((key, repeat), place)
+        if (other, first) == place or not all(key):
+            return
+        rated = f"{format_value(key.axis)} of {format_value(key.item)}, {format_value(key.variant)}"
+        where = f"line {first}" if other is self.table else f"line {first} of {other.file}"
+        message = f"{rated} was rated by {format_value(key.rater)} on {where} already"
+        self.table.add_problem(row.line, "axis", f"{message}; once is allowed")
+
+    def report_mixed_sources(self) -> None:
+        """Refuse ratings of judges beside those of people: their mean would mean nothing."""
+        raters: dict[MarkSource, dict[str, Rating]] = {}
+        for rating in self.ratings.values():
+            raters.setdefault(rating.source, {}).setdefault(rating.rater, rating)
+        if len(raters) > 1:
+            people, judges = (sorted(raters[source]) for source in RATER_SOURCES)
+            message = f"{', '.join(judges)} (judge) and {', '.join(people)} (person) rated the same"
+            message += " answers; ratings of judges never count as people's: leave one kind out"
+            for rating in raters[MarkSource.JUDGE].values():
+                self.tables[_get_key(rating)].add_problem(rating.line, "source", message)
 
     def _check_name(self, row: RatingRow, column: str, allowed: Collection[str] | None) -> str:
         value = row.cells.get(column)
@@ -408,11 +214,11 @@ class _RatingChecker:
         if not text:
             what = "is empty" if value is None or isinstance(value, str) else "must be text"
             self.table.add_problem(
-                row.line, column, f"{what}; {_describe_allowed_names(allowed, column)}"
+                row.line, column, f"{what}; {describe_allowed_names(allowed, column)}"
             )
         elif allowed is not None and text not in allowed:
             message = f"{format_value(text)} is no {column} of this comparison; "
-            message += _describe_allowed_names(allowed, column) + suggest_match(text, allowed)
+            message += describe_allowed_names(allowed, column) + suggest_match(text, allowed)
             self.table.add_problem(row.line, column, message)
         elif found := find_control_character(text):
             message = f"{format_value(text)} holds the control character `{found}`"
@@ -420,20 +226,14 @@ class _RatingChecker:
         return text
 
     def _check_note(self, row: RatingRow, axis: str) -> str:
-        value = row.cells.get("note")
-        if value is not None and not isinstance(value, str):
-            self.table.add_problem(row.line, "note", f"must be text, not {format_value(value)}")
-        note = unguard_cell(clean_cell_text(value))
-        if len(note) > _MAX_NOTE_CHARACTERS:
-            message = f"is too long; at most {_MAX_NOTE_CHARACTERS:,} characters"
-            self.table.add_problem(row.line, "note", message)
+        note = read_note(row, self.table)
         if axis in self.notes and not note:
             self.table.add_problem(
                 row.line, "note", f"is empty; {format_value(axis)} is answered in words"
             )
         return note
 
-    def _check_score(self, row: RatingRow, axis: str) -> int | None:
+    def _check_score(self, row: RatingRow, axis: str) -> Fraction | None:
         value = row.cells.get("score")
         empty = is_empty_cell(value)
         if axis in self.notes:
@@ -443,38 +243,20 @@ class _RatingChecker:
                 self.table.add_problem(row.line, "score", message)
             return None
         scale = self.scales.get(axis)
-        if scale is None or (empty and self.scope.allow_gaps):
+        if scale is None:
             return None
-        allowed = f"whole numbers from {scale.lowest} to {scale.highest}"
-        score = _parse_score(value)
+        score = parse_rated_score(value, scale)
+        if isinstance(score, Fraction):
+            return score
+        # Where a scale does not apply, a variant has no average: in a comparison that is a gap.
+        if self.scope.allow_gaps and (empty or score == NOT_APPLICABLE):
+            return None
+        allowed = structs.replace(scale, may_not_apply=False)
+        message = describe_wrong_score(value, allowed)
         if empty:
-            self.table.add_problem(row.line, "score", f"is empty; allowed: {allowed}")
-        elif score is None or not scale.lowest <= score <= scale.highest:
-            self.table.add_problem(
-                row.line, "score", f"{format_value(value)} is no score; allowed: {allowed}"
-            )
-        return score
-
-    def _check_order(self, row: RatingRow) -> int | None:
-        value = row.cells.get("order")
-        order = _parse_score(value)
-        if is_empty_cell(value) or (order is not None and order > 0):
-            return order
-        message = f"{format_value(value)} is no place in an order; allowed: whole numbers from 1"
-        self.table.add_problem(row.line, "order", message)
+            message = f"is empty; allowed: {describe_allowed_scores(allowed)}"
+        self.table.add_problem(row.line, "score", message)
         return None
-
-    def _check_time(self, row: RatingRow) -> str | None:
-        value = row.cells.get("at")
-        if is_empty_cell(value):
-            return None
-        text = clean_cell_text(value)
-        try:
-            datetime.fromisoformat(text)
-        except ValueError:
-            message = f"{format_value(value)} is no time; write it as 2026-03-01T11:00:00Z"
-            self.table.add_problem(row.line, "at", message)
-        return text
 
     def get_sort_key(self, rating: Rating) -> tuple[Any, ...]:
         """Return the key that sorts ratings by exam, variants, rater and rubric."""
@@ -498,7 +280,7 @@ class _RatingChecker:
                     self._report_missing_axes(item.id, variant, rater)
 
     def _report_missing_axes(self, item: str, variant: str, rater: str) -> None:
-        keys = {axis: (item, variant, rater, axis) for axis in self.scales}
+        keys = {axis: _RatingKey(item, variant, rater, axis) for axis in self.scales}
         there = {axis: self.lines[key] for axis, key in keys.items() if key in self.lines}
         missing = [axis for axis in self.scales if axis not in there]
         if missing:
@@ -511,29 +293,6 @@ class _RatingChecker:
             table.add_problem(line, "score", message)
 
 
-def check_cell_characters(row: RatingRow, table: RatingRows) -> None:
-    """Add a problem for each cell with half a character, which no file can hold."""
-    for column, value in row.cells.items():
-        if isinstance(value, str) and _LONE_SURROGATE.search(value):
-            message = f"holds half a character in {format_value(value)}; whole ones are needed"
-            table.add_problem(row.line, column, message)
-
-
-def is_empty_cell(value: Any) -> bool:
-    """Whether a cell holds nothing."""
-    return value is None or (isinstance(value, str) and not value.strip())
-
-
-def clean_cell_text(value: Any) -> str:
-    """Return the text of a cell, stripped and in NFC; empty if it is not text."""
-    return to_nfc(value.strip()) if isinstance(value, str) else ""
-
-
-def _parse_score(value: Any) -> int | None:
-    if isinstance(value, str) and (match := _SCORE_PATTERN.fullmatch(value.strip())):
-        return int(match[1])
-    return value if type(value) is int else None
-
-
-def _describe_allowed_names(allowed: Collection[str] | None, column: str) -> str:
-    return f"a {column} is needed" if allowed is None else f"allowed: {', '.join(allowed)}"
+def _get_key(rating: Rating) -> _RatingKey:
+    """Return what identifies a rating, apart from its repeats."""
+    return _RatingKey(rating.item, rating.variant, rating.rater, rating.axis)

@@ -12,11 +12,14 @@ time that a stdlib dataclass takes, and every command creates them all.
 from markscheme.vocabulary.answer import Answer, RowError
 from markscheme.vocabulary.atomic import write_path
 from markscheme.vocabulary.cell import (
+    NOT_APPLICABLE,
     UNKNOWN_SCORE,
+    AxisValue,
     Breakdown,
     Cell,
     Mark,
     MarkSource,
+    NotApplicable,
     Reading,
     Response,
     ScoreBounds,
@@ -97,6 +100,7 @@ from markscheme.vocabulary.numbers import (
     sum_amounts,
     to_float,
     to_fraction,
+    to_number,
 )
 from markscheme.vocabulary.printing import (
     PrintableStream,
@@ -129,7 +133,7 @@ from markscheme.vocabulary.report import (
     Summary,
     TagGroup,
 )
-from markscheme.vocabulary.rubric import Axis, AxisSpec, ResponseFields, Rubric
+from markscheme.vocabulary.rubric import Axis, AxisSpec, ResponseFields, Rubric, collect_fields
 from markscheme.vocabulary.shortages import find_shortage, find_tight_limit
 from markscheme.vocabulary.transcript import (
     CALLS_NOT_SHOWN,
@@ -150,6 +154,7 @@ __all__ = [
     "EXACT_CONTEXT",
     "MAIN_AGENT",
     "MESSAGE_COLUMN",
+    "NOT_APPLICABLE",
     "NO_RESULT",
     "ROUND_TAG",
     "UNKNOWN_SCORE",
@@ -160,6 +165,7 @@ __all__ = [
     "Attempts",
     "Axis",
     "AxisSpec",
+    "AxisValue",
     "BaselineLimit",
     "Bounds",
     "Breakdown",
@@ -195,6 +201,7 @@ __all__ = [
     "MarkschemeError",
     "Message",
     "Mutation",
+    "NotApplicable",
     "NoteAxis",
     "OpenRating",
     "Outcome",
@@ -231,6 +238,7 @@ __all__ = [
     "UsageError",
     "VerdictRule",
     "VerdictRules",
+    "collect_fields",
     "compute_digest",
     "compute_mean",
     "describe_character",
@@ -264,6 +272,7 @@ __all__ = [
     "sum_amounts",
     "to_float",
     "to_fraction",
+    "to_number",
     "to_plain",
     "to_record",
     "write_path",

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeAlias
 
 from msgspec import Struct
 
@@ -77,6 +77,15 @@ UNKNOWN_SCORE = ScoreBounds(low=_ZERO, high=_ONE)
 """The bounds of a score of which nothing is known."""
 
 
+class NotApplicable(Struct, frozen=True):
+    """The value of an axis, or of an answer, that asks for nothing: it counts in no mean."""
+
+
+NOT_APPLICABLE = NotApplicable()
+AxisValue: TypeAlias = Fraction | ScoreBounds | NotApplicable
+"""What is known of the value of an axis: the value, its bounds, or that the axis does not apply."""
+
+
 class Reading(StrEnum):
     """How a raw output was read: as the first of these that fits.
 
@@ -112,6 +121,13 @@ class Cell(Struct, frozen=True, kw_only=True):
             return
         if type(value) is not Fraction or value > 1:
             raise ValueError(f"a cell's value is a fraction of at most 1, not {value!r}")
+
+    @property
+    def axis_value(self) -> AxisValue:
+        """The value if the cell is scored, else what is known of it."""
+        if self.value is not None:
+            return self.value
+        return NOT_APPLICABLE if self.status is Status.NOT_APPLICABLE else self.bounds
 
     @classmethod
     def passed(cls, reason: str) -> Cell:
@@ -163,7 +179,9 @@ class Response(Struct, frozen=True, kw_only=True):
 class Breakdown(Struct, frozen=True, kw_only=True):
     """The cells of one answer, in the order of the rubric, and the exact score they add up to.
 
-    `score` is `None` as soon as one cell has no value: a part that was not scored is not a 0.
+    `score` is `None` as soon as one cell could not be scored: a part that was not scored is not a
+    0. `bounds` are then the lowest and highest score that the answer can still get; they are `None`
+    if the answer is scored, or if no axis applies to it.
     """
 
     item: str
@@ -173,3 +191,4 @@ class Breakdown(Struct, frozen=True, kw_only=True):
     cells: Mapping[str, Cell]
     weighted: Mapping[str, Fraction | None]
     score: Fraction | None
+    bounds: ScoreBounds | None = None

@@ -19,7 +19,8 @@ from markscheme.vocabulary.frozen import FrozenDict
 class SourceLocation(NamedTuple):
     """Where a part of a document is written: file, line, field, and the lines of its keys.
 
-    `lines` may leave out keys that are written on the same line as the part itself.
+    `lines` may leave out keys that are written on the same line as the part itself. It may have the
+    lines of nested keys too, by their dotted path.
     """
 
     file: str
@@ -28,7 +29,9 @@ class SourceLocation(NamedTuple):
     lines: Mapping[str, int]
 
     def get_line(self, key: str) -> int:
-        """Return the line of a key, or the line of the part if the key has no line of its own."""
+        """Return the line of a key, or of the nearest part around it that has a line of its own."""
+        while key not in self.lines and "." in key:
+            key = key.rpartition(".")[0]
         return self.lines.get(key, self.line)
 
 

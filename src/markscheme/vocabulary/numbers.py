@@ -108,6 +108,11 @@ def to_float(value: Fraction | None) -> float | None:
     return None if value is None else value.numerator / value.denominator
 
 
+def to_number(value: Fraction | int) -> int | float:
+    """Return a whole number as such, and any other as its nearest double: scores of a scale."""
+    return value.numerator if value.denominator == 1 else value.numerator / value.denominator
+
+
 def format_ratio(value: Fraction | None) -> str | None:
     """Return the exact value as text, `3/4`, for JSON fields that a later decision may use."""
     return None if value is None else f"{value.numerator}/{value.denominator}"

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
+from typing import ClassVar
 
 from msgspec import Struct
 
@@ -29,6 +30,9 @@ class ScaleAxis(Struct, frozen=True, kw_only=True):
     In a comparison the average of a variant is the plain mean of its scales, whatever weight they
     have in the score of a run.
     """
+
+    # A scale that does not use these keys keeps the fingerprint that it had before they existed.
+    left_out_if_unset: ClassVar[tuple[str, ...]] = ("step", "may_not_apply")
 
     name: str
     question: str
@@ -75,23 +79,27 @@ class NoteAxis(Struct, frozen=True, kw_only=True):
 class Rating:
     """One rater's score of one axis, or of one criterion of it, on one answer. A note has no score.
 
-    `source` says whether the rater is a person or a judge model. `repeat` counts how often the same
-    rater had been asked the same before. `order` is the place of the answer among all that the
-    rater was shown, counted from 1, and `at` is when the rating was given, in ISO 8601; both are
-    `None` if they were not recorded. `line` is its line in the file of ratings.
+    `score` is a number of the scale, the name of an option, 1 or 0 for a criterion, or `n/a`.
+    `attempt` says which of several answers of the variant to the item was rated. `source` says
+    whether the rater is a person or a judge model. `repeat` counts how often the same rater had
+    been asked the same before. `order` is the place of the answer among all that the rater was
+    shown, counted from 1, and `at` is when the rating was given, in ISO 8601; both are `None` if
+    they were not recorded. `file` and `line` say where the rating is written.
     """
 
     item: str
     variant: str
     rater: str
     axis: str
-    score: int | None
+    score: Fraction | str | None
     note: str = ""
     order: int | None = None
     at: str | None = None
     criterion: str = ""
     source: MarkSource = MarkSource.PERSON
     repeat: int = 0
+    attempt: int = 1
+    file: str = field(default="", compare=False)
     line: int = field(default=0, compare=False)
 
 
@@ -99,10 +107,11 @@ class Rating:
 class OpenRating:
     """One rater's score of any axis, with or without a rubric: a number, or a word if nominal.
 
-    `unit` is what was rated: item, variant, and the criterion, which may be empty.
+    `unit` is what was rated: item, variant, the criterion, which may be empty, and the attempt if
+    it is not the first.
     """
 
-    unit: tuple[str, str, str]
+    unit: tuple[str, ...]
     rater: str
     score: Fraction | str
 
@@ -111,7 +120,7 @@ class OpenRating:
 class RatedAxis:
     """The ratings of one axis, and what its scores mean.
 
-    `scale` holds the whole numbers of its scale, if a rubric says which there are. `judges` are the
+    `scale` holds the scores that can be given, if a rubric says which there are. `judges` are the
     raters that are models. `empty` counts the ratings without a score, `repeats` those that repeat
     an earlier one of the same rater; neither are among `ratings`.
     """
@@ -120,6 +129,6 @@ class RatedAxis:
     level: ScaleLevel
     ratings: tuple[OpenRating, ...]
     judges: frozenset[str] = frozenset()
-    scale: tuple[int, ...] = ()
+    scale: tuple[Fraction | str, ...] = ()
     empty: int = 0
     repeats: int = 0

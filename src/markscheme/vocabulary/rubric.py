@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
@@ -15,7 +15,7 @@ from markscheme.vocabulary.decision import DecisionRequirements, DecisionTable, 
 from markscheme.vocabulary.exam import Item
 from markscheme.vocabulary.frozen import FrozenDict
 from markscheme.vocabulary.gate import Gate
-from markscheme.vocabulary.rating import NoteAxis, ScaleAxis
+from markscheme.vocabulary.rating import ChoiceAxis, NoteAxis, ScaleAxis
 
 
 @runtime_checkable
@@ -46,12 +46,15 @@ class Axis(Protocol):
 class AxisSpec(Struct, frozen=True, kw_only=True):
     """An axis as a rubric uses it: with a name and a weight.
 
-    If a rubric states no weights, its n axes count equally: each weight is the fraction 1/n.
+    If a rubric states no weights, its n axes count equally: each weight is the fraction 1/n. If it
+    states `points`, the weight is their share of all points, exactly.
     """
 
     name: str
     weight: Decimal | Fraction
     axis: Axis
+    points: Decimal | None = None
+    title: str = ""
 
 
 class ResponseFields(Struct, frozen=True, kw_only=True):
@@ -69,8 +72,9 @@ class ResponseFields(Struct, frozen=True, kw_only=True):
 class Rubric:
     """Axes whose weights sum to exactly 1, and the gates on the score they add up to.
 
-    For comparisons a rubric may also have scales that people rate, notes, verdict rules and a
-    decision table, and requirements on the decision. Such a rubric may have no scored axes at all.
+    Scales and choices are rated. Those with a weight are among the `axes` too. For comparisons a
+    rubric may also have notes, verdict rules and a decision table, and requirements on the
+    decision. Such a rubric may have no scored axes at all.
 
     An item passes if its mean over its attempts is at least `pass_mark`. Like the gates, the pass
     mark changes no score. `source` is the text that the rubric was read from.
@@ -89,6 +93,7 @@ class Rubric:
     requirements: DecisionRequirements | None = None
     scales: tuple[ScaleAxis, ...] = ()
     notes: tuple[NoteAxis, ...] = ()
+    choices: tuple[ChoiceAxis, ...] = ()
 
     def __iter__(self) -> Iterator[AxisSpec]:
         return iter(self.axes)
@@ -100,14 +105,19 @@ class Rubric:
         `reads` (a field name) and `accepts` (types, text by default) are optional attributes of
         an axis, so they are not part of the `Axis` protocol.
         """
-        accepted: dict[str, set[type]] = {}
-        numeric: set[str] = set()
-        for spec in self.axes:
-            name = getattr(spec.axis, "reads", None)
-            if name is None:
-                continue
-            types = set(getattr(spec.axis, "accepts", (str,)))
-            accepted[name] = accepted.get(name, types) & types
-            if Decimal in types:
-                numeric.add(name)
-        return ResponseFields(accepted=accepted, numeric=tuple(sorted(numeric)))
+        return collect_fields(spec.axis for spec in self.axes)
+
+
+def collect_fields(axes: Iterable[Axis]) -> ResponseFields:
+    """Return the fields of a response that axes read."""
+    accepted: dict[str, set[type]] = {}
+    numeric: set[str] = set()
+    for axis in axes:
+        name = getattr(axis, "reads", None)
+        if name is None:
+            continue
+        types = set(getattr(axis, "accepts", (str,)))
+        accepted[name] = accepted.get(name, types) & types
+        if Decimal in types:
+            numeric.add(name)
+    return ResponseFields(accepted=accepted, numeric=tuple(sorted(numeric)))

@@ -161,9 +161,9 @@ def _measure_axis(axis: RatedAxis, seed: int) -> AxisAgreement:
 
 def _index_axis_scores(axis: RatedAxis) -> tuple[int, list[ScoresByRater]]:
     """Return the scores of each answer by rater; numbers as multiples of 1 / the first value."""
-    numbers = [rating.score for rating in axis.ratings if isinstance(rating.score, Fraction)]
-    unit = find_common_unit(numbers)
-    units: dict[tuple[str, str, str], dict[str, Any]] = defaultdict(dict)
+    scores = (*(rating.score for rating in axis.ratings), *axis.scale)
+    unit = find_common_unit(score for score in scores if isinstance(score, Fraction))
+    units: dict[tuple[str, ...], dict[str, Any]] = defaultdict(dict)
     for rating in axis.ratings:
         score = rating.score
         units[rating.unit][rating.rater] = score if isinstance(score, str) else int(score * unit)

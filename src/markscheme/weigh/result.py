@@ -7,7 +7,7 @@ Numbers are the nearest doubles, for reading; `exact` holds the ratios, for deci
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ import polars as pl
 from markscheme.vocabulary import (
     MESSAGE_COLUMN,
     Exam,
+    FrozenDict,
     RecordFields,
     RowError,
     Rubric,
@@ -36,7 +37,8 @@ class Result:
     """Exact totals, a polars frame with one row for each answer, and the rows that were no answers.
 
     `operations` holds operational metrics if the answers come from session logs. `run_ids` are the
-    ids of the stored runs, one for each subject, if the result was stored.
+    ids of the stored runs, one for each subject, if the result was stored. `unmarked` counts the
+    marks of people or judges that are missing, by axis.
     """
 
     rubric: Rubric
@@ -47,6 +49,7 @@ class Result:
     each_run: Callable[[], Iterable[Run]] = field(repr=False)
     operations: tuple[OperationGroup, ...] = ()
     run_ids: tuple[str, ...] = ()
+    unmarked: Mapping[str, int] = FrozenDict()
 
     @property
     def runs(self) -> Iterator[Run]:
@@ -85,6 +88,8 @@ class Result:
             "errors_left_out": self.summary.errors - len(self.errors),
             "summary": build_summary_record(self.summary),
         }
+        if self.unmarked:
+            tail["unmarked"] = dict(self.unmarked)
         if self.operations:
             tail["operational"] = [to_record(group) for group in self.operations]
         return tail

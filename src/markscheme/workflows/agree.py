@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from markscheme.read.open_ratings import read_open_ratings
-from markscheme.read.ratings import RatingSource
+from markscheme.read.rating_rows import RatingSource
 from markscheme.vocabulary import Rubric, ScaleLevel, UsageError
 from markscheme.weigh.rater_agreement import RaterAgreement, measure_rater_agreement
 from markscheme.workflows.documents import load_rubric

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from markscheme.read.nfc import to_nfc
-from markscheme.read.ratings import RatingScope, RatingSource, read_ratings
+from markscheme.read.rating_rows import RatingSource
+from markscheme.read.ratings import RatingScope, read_ratings
 from markscheme.vocabulary import (
     Allowance,
     AnswersError,

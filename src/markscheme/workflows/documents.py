@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from markscheme.mark import STEPS, find_item_problems, get_expectation_key
-from markscheme.mark.axes import AXES, EXPECTATIONS
+from markscheme.mark.axes import AXES, CHECKS, EXPECTATIONS
 from markscheme.read.documents import list_builtin_names, parse_rubric, read_exam, read_rubric
 from markscheme.vocabulary import Axis, Exam, Rubric, UsageError
 
@@ -91,5 +91,5 @@ def build_json_schemas() -> dict[str, dict[str, Any]]:
 
     return {
         "rubric": json_schema.build_rubric_schema(AXES, STEPS),
-        "exam": json_schema.build_exam_schema(list(iter_default_expectations())),
+        "exam": json_schema.build_exam_schema(list(iter_default_expectations()), CHECKS, STEPS),
     }

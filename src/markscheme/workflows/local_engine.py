@@ -18,6 +18,7 @@ from markscheme.read.answers import (
     split_file,
 )
 from markscheme.vocabulary import Answer, Exam, RowError, Rubric, sentence
+from markscheme.workflows.scorer_options import PLAIN_SCORER, ScorerOptions
 
 if TYPE_CHECKING:
     import polars as pl
@@ -49,12 +50,9 @@ class LocalEngine:
         exam: Exam,
         answers: str | Path | pl.DataFrame | Iterable[Answer | Mapping[str, Any]],
         workers: int | None = 1,
-        *,
-        outputs: bool = False,
-        messages: bool = False,
+        options: ScorerOptions = PLAIN_SCORER,
     ) -> None:
-        self._outputs = outputs
-        self._messages = messages
+        self._options = options
         self._rubric = rubric
         self._exam = exam
         self._answers = answers
@@ -84,13 +82,7 @@ class LocalEngine:
             from markscheme.workflows.workers import WorkerPool
 
             # This process scores too, so it needs one worker less.
-            pool = WorkerPool(
-                self._rubric,
-                self._exam,
-                self._workers - 1,
-                outputs=self._outputs,
-                messages=self._messages,
-            )
+            pool = WorkerPool(self._rubric, self._exam, self._workers - 1, self._options)
             self._pool = self._exit_stack.enter_context(pool)
         return self
 

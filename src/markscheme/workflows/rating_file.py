@@ -19,9 +19,18 @@ from pathlib import Path
 from typing import BinaryIO, TypeAlias
 
 from markscheme.read.nfc import to_nfc
-from markscheme.read.ratings import RATING_COLUMNS, RatingScope, read_ratings
+from markscheme.read.rating_rows import ALL_RATING_COLUMNS, RATING_COLUMNS
+from markscheme.read.ratings import RatingScope, read_ratings
 from markscheme.read.spreadsheets import guard_cell
-from markscheme.vocabulary import InputError, Problem, Rating, UsageError, write_path
+from markscheme.vocabulary import (
+    InputError,
+    MarkSource,
+    Problem,
+    Rating,
+    UsageError,
+    format_value,
+    write_path,
+)
 
 RatingKey: TypeAlias = tuple[str, str, str, str]
 """Item, variant, rater and axis: what identifies a rating."""
@@ -29,7 +38,6 @@ RatingKey: TypeAlias = tuple[str, str, str, str]
 _KEY_COLUMNS = RATING_COLUMNS[:4]
 # Files of earlier versions have only these.
 _FIRST_COLUMNS = RATING_COLUMNS[:6]
-_KNOWN_COLUMNS = frozenset({*RATING_COLUMNS, "criterion", "source", "repeat"})
 
 
 class RatingFile:
@@ -53,6 +61,18 @@ class RatingFile:
                 append_to_disk(file, _format_csv_line(RATING_COLUMNS))
             only_header = data.count(b"\n") <= 1
             self.ratings = () if only_header else read_ratings(str(path), _widen(scope, data))
+            self._check_raters()
+
+    def _check_raters(self) -> None:
+        """Refuse a file with ratings of judges: people's are never mixed with them."""
+        for rating in self.ratings:
+            if rating.source is MarkSource.JUDGE:
+                name = format_value(rating.rater)
+                message = f"{name} is a judge; people's ratings go to a file of their own"
+                problem = Problem(
+                    file=str(self._path), line=rating.line, field="source", message=message
+                )
+                raise InputError([problem])
 
     def _check_header(self, data: bytes) -> None:
         """Refuse a file with other columns before anything in it is changed.
@@ -64,7 +84,7 @@ class RatingFile:
         further = set(names[len(_FIRST_COLUMNS) :])
         is_known = tuple(names[: len(_FIRST_COLUMNS)]) == _FIRST_COLUMNS
         is_torn = not end and ",".join(RATING_COLUMNS).startswith(",".join(names))
-        if not is_torn and not (is_known and further <= _KNOWN_COLUMNS):
+        if not is_torn and not (is_known and further <= {*ALL_RATING_COLUMNS}):
             wanted = ",".join(RATING_COLUMNS)
             message = f"ratings are added to a file whose header is {wanted}; this one has another"
             problem = Problem(file=str(self._path), line=1, field="header", message=message)

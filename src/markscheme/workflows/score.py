@@ -11,15 +11,18 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, Self, TypeVar
 
+from markscheme.read.marks import NOTHING_GIVEN, read_marks
 from markscheme.vocabulary import Exam, Rubric, UsageError
 from markscheme.workflows.documents import load_exam, load_rubric
 from markscheme.workflows.output_files import check_destination, check_folder, check_raw_csv
+from markscheme.workflows.scorer_options import ScorerOptions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     import polars as pl
 
+    from markscheme.read.rating_rows import RatingSource
     from markscheme.read.session_logs import LogFolder
     from markscheme.weigh.result import Result
     from markscheme.weigh.totals import AnswerCounts
@@ -79,6 +82,7 @@ def score(  # noqa: PLR0913 - one parameter for each option of the command
     logs: str | Path | LogFolder | None = None,
     log_map: str | Path | None = None,
     log_format: str | None = None,
+    ratings: RatingSource | None = None,
     store: str | Path | None = None,
     tag: str | None = None,
     output: str | Path | None = None,
@@ -94,6 +98,11 @@ def score(  # noqa: PLR0913 - one parameter for each option of the command
     A folder of JSONL and Parquet files is read file by file, by name. With `logs` instead, a folder
     of agents' session logs, the final texts are the answers, and what was done is judged too; a
     `log_map` says which log answers which item, where names and prompts do not.
+
+    `ratings` are the marks of people, or of judges: a file, several files, or rows. They mark the
+    axes of kind `scale`, `choice` and `criteria`; the variant of a rating is the subject of the
+    answer. What nobody marked leaves the score unknown between bounds, and `Result.unmarked`
+    counts it.
 
     With `store`, a file or a PostgreSQL URL, the run of each subject is stored: `Result.run_ids`
     are their ids, and `tag` names the run. With `output`, rows are written to a file (.json,
@@ -125,14 +134,15 @@ def score(  # noqa: PLR0913 - one parameter for each option of the command
         message = "the answers must be a file's path, a polars frame, or a list of rows"
         raise UsageError(f"{message}; or give a folder of `logs` in their place")
     source = _name_source(answers, logs)
-    destination = _check_output(output, engine, (rubric, exam, source))
+    destination = _check_output(output, engine, (rubric, exam, source, ratings))
     check_raw_csv(destination, raw_csv=raw_csv)
-    rubric = rubric if isinstance(rubric, Rubric) else load_rubric(rubric)
-    if not isinstance(exam, Exam):
-        exam = load_exam(*((exam,) if isinstance(exam, str | Path) else exam), rubric=rubric)
+    if engine == "ray" and ratings is not None:
+        raise UsageError("ratings mark answers on this machine; leave out --engine ray")
+    rubric, exam = _load_documents(rubric, exam)
     if tag is not None:
         _check_tag(tag, store)
 
+    given = NOTHING_GIVEN if ratings is None else read_marks(ratings, rubric, exam)
     needs_messages = any(sink.needs_messages for sink in sinks)
     chosen: Engine
     if answers is None:
@@ -154,8 +164,11 @@ def score(  # noqa: PLR0913 - one parameter for each option of the command
             exam,
             answers,
             workers,
-            outputs=store is not None,
-            messages=needs_messages or store is not None,
+            ScorerOptions(
+                outputs=store is not None,
+                messages=needs_messages or store is not None,
+                marks=given.by_answer,
+            ),
         )
 
     with chosen:
@@ -178,6 +191,7 @@ def score(  # noqa: PLR0913 - one parameter for each option of the command
             logs=chosen.logs,
             keep=stored.store_batch if stored and not chosen.stores_rows else None,
             messages=needs_messages,
+            given=given,
         )
         frames = chosen.iter_frames(session, progress or _show_nothing)
         if chosen.stores_rows:
@@ -185,6 +199,15 @@ def score(  # noqa: PLR0913 - one parameter for each option of the command
         write_rows(frames, all_sinks, session.build_result)
         result = session.build_result(rows.frames)
     return replace(result, run_ids=stored.run_ids) if stored else result
+
+
+def _load_documents(
+    rubric: Rubric | str | Path, exam: Exam | str | Path | Sequence[str | Path]
+) -> tuple[Rubric, Exam]:
+    rubric = rubric if isinstance(rubric, Rubric) else load_rubric(rubric)
+    if not isinstance(exam, Exam):
+        exam = load_exam(*((exam,) if isinstance(exam, str | Path) else exam), rubric=rubric)
+    return rubric, exam
 
 
 def _name_source(answers: Answers | None, logs: str | Path | LogFolder | None) -> str | None:

@@ -8,6 +8,7 @@ one short range for each item, the whole file one long range, so what engines ex
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -29,9 +30,26 @@ from markscheme.read.answers import (
     read_part,
     read_rows,
 )
-from markscheme.vocabulary import Answer, Exam, RowError, Rubric, UsageError
+from markscheme.read.marks import (
+    NOTHING_GIVEN,
+    AnswerKey,
+    GivenMarks,
+    attach_marks,
+    count_unmarked,
+    find_unanswered,
+)
+from markscheme.vocabulary import (
+    Answer,
+    Exam,
+    FrozenDict,
+    InputError,
+    RowError,
+    Rubric,
+    UsageError,
+)
 from markscheme.weigh.result import Result
 from markscheme.weigh.totals import AnswerCounts, OperationsCollector, RunTally
+from markscheme.workflows.scorer_options import PLAIN_SCORER, ScorerOptions
 
 if TYPE_CHECKING:
     from markscheme.read.session_logs import LogFolder
@@ -63,6 +81,7 @@ class ScoredChunk(Struct, kw_only=True):
 
     `part` is the part of a file that they come from and `attempts` the attempts in it. A chunk
     without a part was read in one pass with all others, which has found duplicates already.
+    `marked` are the answers that people or judges marked.
     """
 
     part: FilePart | None = None
@@ -70,6 +89,7 @@ class ScoredChunk(Struct, kw_only=True):
     counts: AnswerCounts = field(default_factory=AnswerCounts)
     attempts: AttemptRanges = field(default_factory=list)
     lines: int = 0
+    marked: set[AnswerKey] = field(default_factory=set)
 
     @property
     def answers(self) -> int:
@@ -86,20 +106,14 @@ class ScoredChunk(Struct, kw_only=True):
 
 
 class ChunkScorer:
-    """Scores chunks of answers under one rubric and exam.
+    """Scores chunks of answers under one rubric and exam."""
 
-    With `outputs`, the raw outputs stay with the rows, for the store; with `messages`, the messages
-    of the reasons, for the store and for pages in another language.
-    """
-
-    def __init__(
-        self, rubric: Rubric, exam: Exam, *, outputs: bool = False, messages: bool = False
-    ) -> None:
+    def __init__(self, rubric: Rubric, exam: Exam, options: ScorerOptions = PLAIN_SCORER) -> None:
         self._rubric = rubric
-        self._outputs = outputs
+        self._options = options
         self._ids = [item.id for item in exam.items]
         self._known_items = KnownItems(self._ids)
-        self._marker = BatchMarker(rubric, exam, messages=messages)
+        self._marker = BatchMarker(rubric, exam, messages=options.messages)
         self._line_templates = create_template_reader(self._known_items, self.fields)
         self._has_duplicates = False
 
@@ -124,8 +138,10 @@ class ChunkScorer:
     def add_batch(self, chunk: ScoredChunk, batch: AnswerBatch) -> None:
         """Mark one batch and add it to a chunk."""
         sheet = None
+        if self._options.marks:
+            chunk.marked |= attach_marks(batch, self._options.marks)
         if batch.row_count > len(batch.errors):
-            marked = self._marker.mark_batch(batch, outputs=self._outputs)
+            marked = self._marker.mark_batch(batch, outputs=self._options.outputs)
             chunk.counts.add_batch(marked)
             sheet = build_mark_sheet(self._rubric, marked)
         chunk.counts.errors += len(batch.errors)
@@ -157,10 +173,11 @@ class ScoringSession:
     Memory does not grow with the number of answers, except for the set of attempts seen. `keep` is
     called with the raw outputs and the rows of each batch of answers, before its frame is yielded;
     these rows have the hidden column of messages, each message once. With `messages` the frames
-    have that column too, in every row.
+    have that column too, in every row. If some of the marks `given` by people or judges are about
+    no answer, an error ends the frames.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - one parameter for each thing that comes with the answers
         self,
         rubric: Rubric,
         exam: Exam,
@@ -169,6 +186,7 @@ class ScoringSession:
         logs: bool = False,
         keep: AnswersCallback | None = None,
         messages: bool = False,
+        given: GivenMarks = NOTHING_GIVEN,
     ) -> None:
         check_exam(rubric, exam)
         self._keep = keep
@@ -177,9 +195,14 @@ class ScoringSession:
         self.tally = RunTally(rubric, exam)
         self.errors: list[RowError] = []
         self.seen_attempts = SeenAttempts()
-        self.scorer = ChunkScorer(
-            rubric, exam, outputs=keep is not None, messages=messages or keep is not None
+        self._given = given
+        self._marked: set[AnswerKey] = set()
+        options = ScorerOptions(
+            outputs=keep is not None,
+            messages=messages or keep is not None,
+            marks=given.by_answer,
         )
+        self.scorer = ChunkScorer(rubric, exam, options)
         self.frame_builder = FrameBuilder(rubric, exam, files=files, logs=logs, messages=messages)
         self.operations = OperationsCollector(exam)
         self._current_path: Path | None = None
@@ -223,6 +246,7 @@ class ScoringSession:
         """Merge chunks; yield the rows of each, answers before errors, and missing items last."""
         for chunk in chunks:
             yield from self.build_chunk_frames(self.merge_chunk(chunk))
+        self._check_marks()
         yield from self.build_missing_frames()
 
     def continue_after(self, path: Path, lines: int, answered_before: AttemptRanges) -> None:
@@ -244,7 +268,15 @@ class ScoringSession:
             if part.path != self._current_path:
                 self._current_path, self._lines_before = part.path, 0
         self.tally.counts.merge(chunk.counts)
+        self._marked |= chunk.marked
         return chunk
+
+    def _check_marks(self) -> None:
+        """Raise `InputError` with the ratings that are about no answer."""
+        if self._given.by_answer.keys() == self._marked:
+            return
+        subjects = {subject or "" for subject, _, _ in self.tally.counts.count_by_key()}
+        raise InputError(find_unanswered(self._given, self._marked, subjects))
 
     def build_chunk_frames(self, chunk: ScoredChunk) -> Iterator[pl.DataFrame]:
         """Yield the rows of the chunk that was merged last."""
@@ -290,7 +322,16 @@ class ScoringSession:
             errors=tuple(self.errors),
             each_run=self.tally.iter_runs,
             operations=self.operations.build_groups(),
+            unmarked=self._count_unmarked(),
         )
+
+    def _count_unmarked(self) -> Mapping[str, int]:
+        """Return how many marks of people or judges the answers lack, by axis."""
+        answers: Counter[str] = Counter()
+        for (_, at, _), count in self.tally.counts.count_by_key().items():
+            answers[self.exam.items[at].id] += count
+        given = (self._given.by_answer[answer] for answer in self._marked)
+        return FrozenDict(count_unmarked(self.rubric, self.exam, answers, given))
 
 
 def find_attempt_ranges(sheets: Sequence[pl.DataFrame], ids: Sequence[str]) -> AttemptRanges:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from fractions import Fraction
 from pathlib import Path
 from typing import TypeAlias
 
@@ -252,8 +253,10 @@ def _format_label(number: int) -> str:
 
 
 def _import_mark(rating: Rating, place: PlacedAnswer) -> SittingMark:
+    # A sitting asks for whole numbers only, so it asks again for any other score.
+    score = rating.score
     return SittingMark(
-        score=rating.score,
+        score=int(score) if isinstance(score, Fraction) and score.denominator == 1 else None,
         note=rating.note,
         text_key=place.text_key,
         at=rating.at,
@@ -267,6 +270,11 @@ def _build_rating(key: RatingKey, mark: SittingMark, place: PlacedAnswer) -> Rat
         return None
     item, variant, rater, axis = key
     rating = Rating(
-        item=item, variant=variant, rater=rater, axis=axis, score=mark.score, note=mark.note
+        item=item,
+        variant=variant,
+        rater=rater,
+        axis=axis,
+        score=None if mark.score is None else Fraction(mark.score),
+        note=mark.note,
     )
     return replace(rating, order=place.order if mark.order_known else None, at=mark.at)

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Self
 
 from markscheme.read.answers import FilePart
 from markscheme.vocabulary import Exam, Rubric
+from markscheme.workflows.scorer_options import ScorerOptions
 
 if TYPE_CHECKING:
     from markscheme.workflows.scoring_session import ChunkScorer, ScoredChunk
@@ -47,17 +48,8 @@ class _WorkerProcess:
 class WorkerPool:
     """Workers beside this process; forks them on entering, ends them on leaving."""
 
-    def __init__(
-        self,
-        rubric: Rubric,
-        exam: Exam,
-        count: int,
-        *,
-        outputs: bool = False,
-        messages: bool = False,
-    ) -> None:
-        self._outputs = outputs
-        self._messages = messages
+    def __init__(self, rubric: Rubric, exam: Exam, count: int, options: ScorerOptions) -> None:
+        self._options = options
         self._rubric = rubric
         self._exam = exam
         self._count = count
@@ -87,7 +79,7 @@ class WorkerPool:
     def _create_scorer(self) -> ChunkScorer:
         from markscheme.workflows.scoring_session import ChunkScorer
 
-        return ChunkScorer(self._rubric, self._exam, outputs=self._outputs, messages=self._messages)
+        return ChunkScorer(self._rubric, self._exam, self._options)
 
     def __exit__(self, *_: object) -> None:
         for worker in self._workers:

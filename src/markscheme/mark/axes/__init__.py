@@ -13,8 +13,16 @@ from markscheme.mark.axes.base import (
     list_alternatives,
     quote_excerpt,
 )
+from markscheme.mark.axes.checks import CHECKS
+from markscheme.mark.axes.criteria import BelowZero, CriteriaAxis
 from markscheme.mark.axes.json_schema import JsonSchema, is_simple_schema
 from markscheme.mark.axes.length import Length, MaxWords, Unit
+from markscheme.mark.axes.marked import (
+    NOT_APPLICABLE_MARK,
+    MarkedAxis,
+    RatedChoice,
+    RatedScale,
+)
 from markscheme.mark.axes.number import NumberWithin
 from markscheme.mark.axes.pattern import PatternAxis, find_match
 from markscheme.mark.axes.registry import AXES, EXPECTATIONS
@@ -26,22 +34,29 @@ from markscheme.mark.axes.trace import Agents, CallLimit, CallOrder, ForbiddenCa
 __all__ = [
     "ALTERNATIVE_BAR",
     "AXES",
+    "CHECKS",
     "EXPECTATIONS",
+    "NOT_APPLICABLE_MARK",
     "Agents",
+    "BelowZero",
     "CallLimit",
     "CallOrder",
     "Citations",
     "ComparingAxis",
     "ContainsAll",
+    "CriteriaAxis",
     "Equals",
     "ForbiddenCalls",
     "JsonSchema",
     "Length",
+    "MarkedAxis",
     "Match",
     "MaxWords",
     "NumberWithin",
     "OneOf",
     "PatternAxis",
+    "RatedChoice",
+    "RatedScale",
     "Sections",
     "TextAxis",
     "TokenBudget",

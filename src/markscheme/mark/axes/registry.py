@@ -1,38 +1,19 @@
-"""The axis kinds that a rubric can name.
-
-To add a kind, write one class and one line in `AXES`. If it has a default for `expects`, add that
-key to `EXPECTATIONS` in the same order. CONTRIBUTING.md lists the other steps.
-"""
+"""The axis kinds that a rubric can name, and the keys of items that they read by default."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from markscheme.mark.axes.json_schema import JsonSchema
-from markscheme.mark.axes.length import Length, MaxWords
-from markscheme.mark.axes.number import NumberWithin
-from markscheme.mark.axes.pattern import PatternAxis
-from markscheme.mark.axes.structure import Citations, Sections
-from markscheme.mark.axes.text import ContainsAll, Equals, OneOf
-from markscheme.mark.axes.token_budget import TokenBudget
-from markscheme.mark.axes.trace import CallLimit, CallOrder, ForbiddenCalls
+from markscheme.mark.axes.checks import CHECKS
+from markscheme.mark.axes.criteria import CriteriaAxis
+from markscheme.mark.axes.marked import RatedChoice, RatedScale
 from markscheme.vocabulary import Axis
 
 AXES: Mapping[str, type[Axis]] = {
-    "contains_all": ContainsAll,
-    "equals": Equals,
-    "one_of": OneOf,
-    "pattern": PatternAxis,
-    "number_within": NumberWithin,
-    "length": Length,
-    "max_words": MaxWords,
-    "json_schema": JsonSchema,
-    "sections": Sections,
-    "token_budget": TokenBudget,
-    "citations": Citations,
-    "call_order": CallOrder,
-    "call_limit": CallLimit,
-    "forbidden_calls": ForbiddenCalls,
+    **CHECKS,
+    "criteria": CriteriaAxis,
+    "scale": RatedScale,
+    "choice": RatedChoice,
 }
 EXPECTATIONS = (
     "expected_contains",
@@ -40,5 +21,6 @@ EXPECTATIONS = (
     "expected_one_of",
     "expected_pattern",
     "expected_number",
+    "criteria",
 )
 """The keys of an item that axes read by default."""

@@ -18,9 +18,10 @@ import polars as pl
 from msgspec import Struct
 
 from markscheme.mark.axes import JsonSchema, TextAxis, compute_cell_keys
+from markscheme.mark.axis_cells import mark_cell
 from markscheme.mark.batch.cells import CellTable
 from markscheme.mark.batch.responses import ResponseColumns, ResponseReader
-from markscheme.mark.definition import find_leading_axis, mark_answer, mark_cell
+from markscheme.mark.definition import find_leading_axis, mark_answer
 from markscheme.read.answers import AnswerBatch, copy_texts
 from markscheme.vocabulary import Axis, Cell, Exam, Item, Reading, Response, Rubric
 

@@ -204,7 +204,7 @@ def _find_default_problems(axes: Sequence[Axis], item: Item) -> Iterator[Problem
         if place is None or key not in item.expectations:
             continue
         for name, message in axis.item_problems(item):
-            line = place.get_line(str(key))
+            line = place.get_line(name)
             yield Problem(
                 file=place.file, line=line, field=f"{place.field}.{name}", message=message
             )

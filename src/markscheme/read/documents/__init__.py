@@ -10,6 +10,11 @@ Two modules are not behind this door, because hardly any command needs them:
 positions, for `lint --fix`).
 """
 
+from markscheme.read.documents.criteria import (
+    CheckKinds,
+    find_criteria_problems,
+    parse_criteria,
+)
 from markscheme.read.documents.dump import CommentedMapping, dump_yaml
 from markscheme.read.documents.exam import (
     ITEM_KEYS,
@@ -80,6 +85,7 @@ __all__ = [
     "MAX_DOCUMENT_BYTES",
     "NAME_PATTERN",
     "NO_ENTRIES",
+    "CheckKinds",
     "CommentedMapping",
     "Constraints",
     "FieldPath",
@@ -106,6 +112,7 @@ __all__ = [
     "describe_unknown_word",
     "dump_exam",
     "dump_yaml",
+    "find_criteria_problems",
     "find_duplicate_ids",
     "find_line",
     "is_exam_tree",
@@ -114,6 +121,7 @@ __all__ = [
     "iterate_mappings",
     "list_builtin_names",
     "locate_document",
+    "parse_criteria",
     "parse_exam_text",
     "parse_exam_tree",
     "parse_rubric",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -180,9 +180,34 @@ def iterate_item_entries(
     entries, items_line = tree.get("items"), find_line(tree, ("items",))
     lines = entries.lines if isinstance(entries, YamlSequence) else ()
     for index, entry in iterate_mappings(entries):
-        key_lines = entry.lines if isinstance(entry, YamlMapping) else _NO_VALUES
+        key_lines = _collect_lines(entry) if isinstance(entry, YamlMapping) else _NO_VALUES
         line = lines[index] if lines else items_line
         yield index, entry, SourceLocation(file, line, f"items.{index}", key_lines)
+
+
+def _collect_lines(entry: YamlMapping) -> Mapping[str, int]:
+    """Return the lines of the keys of an item, and those of the entries of lists of mappings."""
+    nested = [
+        (key, value)
+        for key, value in entry.items()
+        if isinstance(value, YamlSequence) and any(isinstance(one, YamlMapping) for one in value)
+    ]
+    if not nested:
+        return entry.lines
+    lines = dict(entry.lines)
+    open_nodes: list[tuple[str, Any]] = list(nested)
+    while open_nodes:
+        path, node = open_nodes.pop()
+        if isinstance(node, YamlMapping):
+            inner = [(f"{path}.{key}", node.lines[key], value) for key, value in node.items()]
+        elif isinstance(node, YamlSequence):
+            numbered = enumerate(zip(node.lines, node, strict=True))
+            inner = [(f"{path}.{at}", line, value) for at, (line, value) in numbered]
+        else:
+            continue
+        lines |= {name: line for name, line, _ in inner}
+        open_nodes += [(name, value) for name, _, value in inner]
+    return lines
 
 
 def check_item_keys(

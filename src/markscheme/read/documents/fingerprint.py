@@ -40,7 +40,8 @@ def compute_rubric_fingerprint(
     """Hash what can change a score or a verdict.
 
     That is name, version and axes (order, weights, parameters, versions), and for comparisons
-    the verdict rules, decision table, scales and notes. Gates, pass mark and titles are left out.
+    the verdict rules, decision table, and the scales, choices and notes without a weight. Gates,
+    pass mark and titles of scored axes are left out.
     """
     parts = [part for part in comparison if part is not None]
     return _hash_parts("rubric/1", name, version, [_describe_axis(spec) for spec in axes], *parts)
@@ -125,11 +126,17 @@ def _encode_canonical(value: Any) -> str:
         case float():
             return format_plain(Decimal(repr(value)))
         case Struct():
-            left_out = getattr(value, "left_out_if_unset", ())
-            fields = structs.asdict(value).items()
-            return _encode_canonical({k: v for k, v in fields if v or k not in left_out})
+            return _encode_canonical(_select_fields(value))
         case list() | tuple():
             return f"[{','.join(map(_encode_canonical, value))}]"
         case _:
             pairs = sorted((str(key), _encode_canonical(inner)) for key, inner in value.items())
             return f"{{{','.join(f'{_encode_key(key)}:{inner}' for key, inner in pairs)}}}"
+
+
+def _select_fields(value: Struct) -> dict[str, Any]:
+    """Return the fields of a struct, without those that are left out and have their default."""
+    left_out = getattr(value, "left_out_if_unset", ())
+    defaults = {f.name: f.default for f in structs.fields(value) if f.name in left_out}
+    fields = structs.asdict(value).items()
+    return {k: v for k, v in fields if (v and v != defaults.get(k)) or k not in left_out}

@@ -19,7 +19,15 @@ from markscheme.read.documents.decisions import (
     VerdictsModel,
 )
 from markscheme.read.documents.gates import GATE_MODELS
-from markscheme.read.documents.models import RATED_MODELS, ExamModel, RubricModel, build_axis_models
+from markscheme.read.documents.models import (
+    RATED_MODELS,
+    CriterionGroupModel,
+    CriterionModel,
+    ExamModel,
+    RubricModel,
+    build_axis_models,
+    build_check_model,
+)
 from markscheme.read.documents.validation import UNSET, Constraints, Converter, Model, ModelKey
 from markscheme.vocabulary import Axis
 
@@ -36,10 +44,8 @@ _LENGTH_SUFFIXES = {"string": "Length", "array": "Items", "object": "Properties"
 
 def build_rubric_schema(kinds: Mapping[str, type[Axis]], steps: Collection[str]) -> Schema:
     """Return the JSON Schema of the rubric format, with one definition per axis kind and gate."""
-    axes: list[type[Model]] = [
-        *build_axis_models(kinds, tuple(steps)).values(),
-        *RATED_MODELS.values(),
-    ]
+    models_by_kind = {**build_axis_models(kinds, tuple(steps)), **RATED_MODELS}
+    axes: list[type[Model]] = list(models_by_kind.values())
     gates = list(dict.fromkeys(GATE_MODELS.values()))
     builder = _SchemaBuilder()
     schema = builder.build_model_schema(RubricModel)
@@ -75,8 +81,13 @@ def _build_closed_object(properties: Schema) -> Schema:
     return {"type": "object", "properties": properties, "additionalProperties": False}
 
 
-def build_exam_schema(expectations: Collection[str]) -> Schema:
-    """Return the JSON Schema of the exam format. Editors complete the given expectation keys."""
+def build_exam_schema(
+    expectations: Collection[str], checks: Mapping[str, type[Axis]], steps: Collection[str]
+) -> Schema:
+    """Return the JSON Schema of the exam format. Editors complete the given expectation keys.
+
+    `checks` are the axis kinds that criteria may use as checks.
+    """
     builder = _SchemaBuilder()
     schema = {"$defs": builder.definitions, **builder.build_model_schema(ExamModel)}
     item = builder.definitions["ItemModel"]
@@ -85,8 +96,34 @@ def build_exam_schema(expectations: Collection[str]) -> Schema:
     entries = {"type": "array", "items": {"anyOf": [text, alternatives]}, "minItems": 1}
     value = {"anyOf": [text, {"type": "number"}, entries]}
     item["properties"] |= dict.fromkeys(expectations, value)
-    item["additionalProperties"] = value
+    item["properties"]["criteria"] = _build_criteria_schema(builder, checks, tuple(steps), value)
+    # Criteria may stand under another key, which an axis then names.
+    item["additionalProperties"] = {"anyOf": [value, item["properties"]["criteria"]]}
+    builder.definitions = dict(sorted(builder.definitions.items()))
+    schema["$defs"] = builder.definitions
     return _add_schema_header(schema, "markscheme exam")
+
+
+def _build_criteria_schema(
+    builder: _SchemaBuilder,
+    checks: Mapping[str, type[Axis]],
+    steps: tuple[str, ...],
+    expectation: Schema,
+) -> Schema:
+    """Return the schema of a list of criteria and groups of criteria."""
+    entries = [builder.build_type_schema(model) for model in (CriterionModel, CriterionGroupModel)]
+    criteria = {"type": "array", "items": {"anyOf": entries}, "minItems": 1}
+    kinds = []
+    for axis in checks.values():
+        model = build_check_model(axis, steps)
+        kinds.append(builder.build_type_schema(model))
+        if "expects" in builder.definitions[model.__name__]["properties"]:
+            builder.definitions[model.__name__]["additionalProperties"] = expectation
+    criterion = builder.definitions[CriterionModel.__name__]
+    criterion["properties"]["check"] = {"oneOf": kinds}
+    criterion["oneOf"] = [{"required": ["says"]}, {"required": ["check"]}]
+    builder.definitions[CriterionGroupModel.__name__]["properties"]["criteria"] = criteria
+    return criteria
 
 
 def _add_schema_header(schema: Schema, title: str) -> Schema:

@@ -17,6 +17,7 @@ from typing import (
     Annotated,
     Any,
     Literal,
+    TypeVar,
     Union,
     get_args,
     get_origin,
@@ -28,6 +29,8 @@ from markscheme.vocabulary import Axis, FrozenDict
 
 COMPARISON_KEYS = ("verdicts", "verdict_rules", "decision_table", "blocking", "agreement")
 """The keys of a rubric that only a comparison uses."""
+MAX_POINTS = 1_000_000
+_POINTS_PLACES = 6
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 
 
@@ -36,11 +39,28 @@ def _parse_number(value: Any) -> Decimal | None:
     return Decimal(value) if is_number else None
 
 
+def _parse_points(value: Any) -> Decimal | None:
+    number = _parse_number(value)
+    if number is None or abs(number) > MAX_POINTS:
+        return None
+    # Sums of such numbers stay short, whatever a document holds.
+    return number if number == round(number, _POINTS_PLACES) else None
+
+
 Number = Annotated[Decimal, Converter(_parse_number, "number_type", FrozenDict(type="number"))]
 Share = Annotated[
     Decimal,
     Converter(_parse_number, "number_type", FrozenDict(type="number", minimum=0, maximum=1)),
     Constraints(at_least=0, at_most=1),
+]
+_POINTS_SCHEMA = FrozenDict(
+    {"type": "number", "minimum": -MAX_POINTS, "maximum": MAX_POINTS, "not": FrozenDict(const=0)}
+)
+_POSITIVE_POINTS_SCHEMA = FrozenDict(type="number", exclusiveMinimum=0, maximum=MAX_POINTS)
+_Points = Converter(_parse_points, "points_type", _POINTS_SCHEMA)
+Points = Annotated[Decimal, _Points]
+PositivePoints = Annotated[
+    Decimal, _Points._replace(schema=_POSITIVE_POINTS_SCHEMA), Constraints(above=0)
 ]
 Name = Annotated[str, Constraints(pattern=NAME_PATTERN, longest=200)]
 Text = Annotated[str, Constraints(longest=100_000)]
@@ -104,20 +124,30 @@ class AxisModel(Model):
 
     name: Name
     kind: str
-    # If no axis of a rubric states a weight, all axes count equally.
+    title: Text = ""
+    # If no axis of a rubric states a weight or points, all axes count equally.
     weight: Share = UNSET
+    points: PositivePoints = UNSET
 
 
 class RatedModel(Model):
-    """What an axis has that a person answers: a question, and no weight."""
+    """What an axis has that is rated: a question."""
 
     name: Name
     title: Text = ""
     question: Annotated[Text, Constraints(shortest=1)]
 
 
-class ScaleModel(RatedModel):
-    """An axis that people rate in whole numbers; each number has an anchor that says what it is."""
+class MarkedModel(RatedModel):
+    """An axis that may count in the score too: with a weight or with points."""
+
+    weight: Share = UNSET
+    points: PositivePoints = UNSET
+    may_not_apply: bool = False
+
+
+class ScaleModel(MarkedModel):
+    """An axis that is rated in numbers; each whole number has an anchor that says what it is."""
 
     kind: Literal["scale"]
     anchors: Annotated[
@@ -127,6 +157,22 @@ class ScaleModel(RatedModel):
         ],
         Constraints(shortest=2, longest=20),
     ]
+    step: Annotated[
+        Decimal,
+        Converter(
+            _parse_number,
+            "number_type",
+            FrozenDict(type="number", exclusiveMinimum=0, maximum=1),
+        ),
+        Constraints(above=0, at_most=1),
+    ] = Decimal(1)
+
+
+class ChoiceModel(MarkedModel):
+    """An axis that is rated with one of several names; each option has a value from 0 to 1."""
+
+    kind: Literal["choice"]
+    options: Annotated[dict[Name, Share], Constraints(shortest=2, longest=50)]
 
 
 class NoteModel(RatedModel):
@@ -135,17 +181,69 @@ class NoteModel(RatedModel):
     kind: Literal["note"]
 
 
-RATED_MODELS: Mapping[str, type[RatedModel]] = {"scale": ScaleModel, "note": NoteModel}
+RATED_MODELS: Mapping[str, type[RatedModel]] = {
+    "scale": ScaleModel,
+    "choice": ChoiceModel,
+    "note": NoteModel,
+}
+WEIGHT_KEYS = ("weight", "points")
+"""The keys that make an axis count in the score."""
 
 
 def is_rated(entry: Any) -> bool:
-    """Return whether an entry of `axes` is a scale or a note: rated by people, not computed."""
-    return isinstance(entry, Mapping) and entry.get("kind") in tuple(RATED_MODELS)
+    """Return whether an entry of `axes` is only rated and counts in no score.
+
+    That is every note, and every scale or choice without a weight.
+    """
+    if not isinstance(entry, Mapping) or entry.get("kind") not in tuple(RATED_MODELS):
+        return False
+    return entry["kind"] == "note" or not any(key in entry for key in WEIGHT_KEYS)
+
+
+class CriterionModel(Model):
+    """A criterion: what an answer gets points for, or loses points for."""
+
+    id: Name
+    points: Points
+    says: Annotated[Text, Constraints(shortest=1)] = UNSET
+    check: dict[str, Any] = UNSET
+    must: bool = False
+    tags: dict[Name, Scalar] = FrozenDict()
+
+
+class CriterionGroupModel(Model):
+    """Criteria that together earn a share of the points of their group."""
+
+    group: Name
+    points: Points
+    criteria: Annotated[list[Any], Constraints(shortest=1)]
+
+
+class CheckModel(Model):
+    """What every check of a criterion has: the kind of an axis."""
+
+    kind: str
+
+
+_ModelBase = TypeVar("_ModelBase", bound=Model)
 
 
 @lru_cache(maxsize=256)
 def build_axis_model(axis: type[Axis], steps: tuple[str, ...]) -> type[AxisModel]:
     """Return the model of one axis kind, built from the fields of its dataclass."""
+    return _build_parameter_model(axis, steps, AxisModel, "Axis")
+
+
+@lru_cache(maxsize=256)
+def build_check_model(axis: type[Axis], steps: tuple[str, ...]) -> type[CheckModel]:
+    """Return the model of the check of a criterion that uses one axis kind."""
+    return _build_parameter_model(axis, steps, CheckModel, "Check")
+
+
+def _build_parameter_model(
+    axis: type[Axis], steps: tuple[str, ...], base: type[_ModelBase], noun: str
+) -> type[_ModelBase]:
+    """Return a model with the keys of `base` and one key for each parameter of the axis."""
     hints = get_parameter_types(axis)
     annotations: dict[str, Any] = {"kind": Literal[axis.kind]}
     defaults: dict[str, Any] = {"__doc__": axis.__doc__}
@@ -162,8 +260,8 @@ def build_axis_model(axis: type[Axis], steps: tuple[str, ...]) -> type[AxisModel
         annotations[f"{field.name}_"] = hint
         defaults[f"{field.name}_"] = alias_key(field.name, default)
     return type(
-        f"{axis.__name__.removesuffix('Axis')}Axis",
-        (AxisModel,),
+        f"{axis.__name__.removesuffix('Axis')}{noun}",
+        (base,),
         {"__annotations__": annotations, **defaults},
     )
 

@@ -154,9 +154,17 @@ class ProblemCollector:
         try:
             return validate_model(model, node)
         except ModelValidationError as error:
-            for field, violations in _group_by_field(error.violations, node).items():
-                self.add_problem(path + field, _describe_violations(violations, field, model))
+            for field, message in list_model_problems(error, model, node):
+                self.add_problem(path + field, message)
         return None
+
+
+def list_model_problems(
+    error: ModelValidationError, model: type[Model], node: Any
+) -> Iterator[tuple[FieldPath, str]]:
+    """Yield each field of a refused value with one message on all that is wrong with it."""
+    for field, violations in _group_by_field(error.violations, node).items():
+        yield field, _describe_violations(violations, field, model)
 
 
 def _group_by_field(violations: list[Violation], node: Any) -> dict[FieldPath, list[Violation]]:
@@ -236,6 +244,7 @@ _EXPECTED_TYPES = {
     "string_type": "text",
     "int_type": "a whole number",
     "number_type": "a number",
+    "points_type": "a number of points with at most 6 decimal places, at most 1000000",
     "bool_type": "true or false",
     "allowance_type": "a share such as `2%` or points such as 0.02, at most the whole score",
     "count_type": "a number of queries (0 to 10,000) or a share such as `5%`",
@@ -254,7 +263,7 @@ def _describe_expected_types(violations: list[Violation]) -> str:
 def _suggest_quotes(violations: list[Violation], value: Any) -> str:
     """Return advice on a number in quotation marks, or on a text without them."""
     kinds = {violation.kind for violation in violations}
-    if isinstance(value, str) and kinds & {"number_type", "int_type"}:
+    if isinstance(value, str) and kinds & {"number_type", "int_type", "points_type"}:
         return " in quotation marks" if re.fullmatch(_NUMBER_PATTERN, value.strip()) else ""
     bare = isinstance(value, int | float | Decimal)
     return "; put it in quotation marks" if bare and "string_type" in kinds else ""

@@ -6,11 +6,12 @@ The page is written after the decision, so it may name the variants that raters 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any
 
 from markscheme.tell.compare.tables import TableRows, format_measured_sides, format_times
 from markscheme.tell.language import translate
-from markscheme.vocabulary import Rating, format_decimal
+from markscheme.vocabulary import Rating, format_decimal, format_short
 from markscheme.weigh.compare import Comparison, MetricSummary, Query
 
 # Characters of all answers on one page; each answer gets its share, but at least the minimum.
@@ -51,10 +52,13 @@ def _build_answer_view(
 
 def _build_rating_rows(ratings: list[Rating]) -> TableRows:
     """Return a table of scores: a row for each axis, a column for each rater."""
-    scored = [rating for rating in ratings if rating.score is not None]
-    raters = sorted({rating.rater for rating in scored})
-    scores = {(rating.axis, rating.rater): str(rating.score) for rating in scored}
-    axes = dict.fromkeys(rating.axis for rating in scored)
+    scores = {
+        (rating.axis, rating.rater): format_short(rating.score)
+        for rating in ratings
+        if isinstance(rating.score, Fraction)
+    }
+    raters = sorted({rater for _, rater in scores})
+    axes = dict.fromkeys(axis for axis, _ in scores)
     rows = [(axis, *(scores.get((axis, rater), "–") for rater in raters)) for axis in axes]
     return [(translate("axis"), *raters), *rows]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from markscheme.tell.language import translate, translate_plural, translate_stored
-from markscheme.vocabulary import DecisionOutcome, format_decimal, format_signed
+from markscheme.vocabulary import DecisionOutcome, format_decimal, format_short, format_signed
 from markscheme.weigh.compare import (
     Comparison,
     ComparisonPlan,
@@ -68,6 +68,9 @@ def format_interval(paired: PairedSummary) -> str:
 
 def format_comparison_title(comparison: Comparison) -> str:
     """Return the first line."""
+    raters = ", ".join(comparison.raters)
+    if comparison.rated_by == "judges":
+        raters = translate("judge models only ({raters})", raters=raters)
     return translate(
         "{candidate} against {baseline} under {rubric} v{version} on {exam}, rated by {raters}",
         candidate=comparison.candidate,
@@ -75,7 +78,7 @@ def format_comparison_title(comparison: Comparison) -> str:
         rubric=comparison.rubric.name,
         version=comparison.rubric.version,
         exam=comparison.exam.name,
-        raters=", ".join(comparison.raters),
+        raters=raters,
     )
 
 
@@ -190,8 +193,8 @@ def format_statistics(statistics: Statistics) -> Iterator[str]:
             variant=flip.rating.variant,
             item=flip.rating.item,
             rater=flip.rating.rater,
-            instead=flip.score,
-            score=flip.rating.score,
+            instead=format_short(flip.score),
+            score=format_short(flip.given),
             verdict=flip.verdict_after or "–",
             decision=format_decision(flip.decision_after),
         )

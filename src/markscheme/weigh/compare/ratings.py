@@ -52,6 +52,7 @@ from markscheme.weigh.compare.warnings import find_warnings
 from markscheme.weigh.stats import (
     Agreement,
     compute_clopper_pearson_interval,
+    find_common_unit,
     measure_agreement,
 )
 
@@ -179,10 +180,14 @@ def _measure_rating_agreement(
     rules: ComparisonRules, ratings: Sequence[Rating]
 ) -> Agreement | None:
     """Measure how far raters agree, over the queries of both rounds."""
-    scores = rules.verdict_rules.scores
-    return measure_agreement(
-        list(index_scores(ratings).values()), range(scores.lowest, scores.highest + 1)
-    )
+    allowed = rules.verdict_rules.scores
+    # Scores in steps of a half are counted in halves, so that all are whole numbers.
+    unit = find_common_unit(scale.step for scale in rules.rubric.scales)
+    units = [
+        {rater: int(score * unit) for rater, score in scores.items()}
+        for scores in index_scores(ratings).values()
+    ]
+    return measure_agreement(units, range(allowed.lowest * unit, allowed.highest * unit + 1))
 
 
 def _compute_rating_statistics(

@@ -14,16 +14,18 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from markscheme.vocabulary import (
     Allowance,
     Cell,
     Exam,
     FrozenDict,
+    MarkSource,
     Rating,
     Rubric,
     to_float,
+    to_number,
 )
 from markscheme.weigh.compare.operating_characteristic import (
     DecisionChances,
@@ -47,6 +49,7 @@ from markscheme.weigh.result import build_exam_record, build_rubric_record
 from markscheme.weigh.stats import Agreement, ClusteredMean, McNemar
 from markscheme.weigh.totals import Measures
 
+RatedBy: TypeAlias = Literal["people", "judges"]
 MEANINGFUL_POINTS = 2
 """A difference on one axis counts as meaningful from this many points on."""
 
@@ -210,6 +213,12 @@ class Comparison(PairComparison):
     unused_logs: tuple[UnusedLog, ...] = ()
     allowed_gaps: tuple[str, ...] | None = None
 
+    @property
+    def rated_by(self) -> RatedBy:
+        """Whether people rated or judge models: they are never mixed."""
+        by_judges = any(rating.source is MarkSource.JUDGE for rating in self.ratings)
+        return "judges" if by_judges else "people"
+
     def to_dict(self) -> dict[str, Any]:
         """Return the document that `markscheme compare --format json` prints."""
         return {
@@ -237,7 +246,7 @@ class Comparison(PairComparison):
             },
             "rubric": build_rubric_record(self.rubric),
             "exam": build_exam_record(self.exam),
-            **copy_fields(self, "baseline", "candidate", "raters"),
+            **copy_fields(self, "baseline", "candidate", "raters", "rated_by"),
             "order": [
                 {"item": query.item, "variants": list(query.order), "asked_first": query.first}
                 for query in self.queries
@@ -562,8 +571,9 @@ def _build_chances_record(chances: DecisionChances) -> dict[str, float]:
 
 def _build_flip_record(flip: RatingFlip) -> dict[str, Any]:
     return {
-        **copy_fields(flip.rating, "item", "variant", "rater", "axis", "score"),
-        "instead": flip.score,
+        **copy_fields(flip.rating, "item", "variant", "rater", "axis"),
+        "score": to_number(flip.given),
+        "instead": to_number(flip.score),
         "verdict": {"before": flip.verdict_before, "after": flip.verdict_after},
         "decision": {
             "before": name_decision(flip.decision_before),

@@ -13,6 +13,7 @@ from functools import cached_property
 
 from markscheme.vocabulary import (
     ROUND_TAG,
+    ZERO,
     Bounds,
     DecisionOutcome,
     DecisionTable,
@@ -40,15 +41,15 @@ from markscheme.weigh.compare.result import Aggregate, Query
 from markscheme.weigh.compare.ruling import Ruling
 from markscheme.weigh.compare.statistics import RatingFlip
 
-ScoresByRater = dict[tuple[str, str, str], dict[str, int]]
+ScoresByRater = dict[tuple[str, str, str], dict[str, Fraction]]
 """The scores of each (item, variant, axis) by rater."""
 
 
 def index_scores(ratings: Iterable[Rating]) -> ScoresByRater:
-    """Index scores by item, variant and axis; ratings that are only notes have none."""
+    """Index numbers by item, variant and axis; ratings that are only notes have none."""
     scores: ScoresByRater = defaultdict(dict)
     for rating in ratings:
-        if rating.score is not None:
+        if rating.score is not None and not isinstance(rating.score, str):
             scores[rating.item, rating.variant, rating.axis][rating.rater] = rating.score
     return scores
 
@@ -195,7 +196,7 @@ class ComparisonRules:
 
     def _average_raters(self, item: Item, axis: str, scores: ScoresByRater) -> Sides:
         by_variant = (scores.get((item.id, variant, axis), {}) for variant in self.variants)
-        baseline, candidate = (compute_mean(sum(by.values()), len(by)) for by in by_variant)
+        baseline, candidate = (compute_mean(sum(by.values(), ZERO), len(by)) for by in by_variant)
         return Sides(baseline=baseline, candidate=candidate)
 
     def _explain_verdict(
@@ -286,7 +287,7 @@ def find_flips(
     verdicts = {query.item: query.verdict for query in queries}
     decision = limit(rules.decide(verdicts).outcome)
     flips = []
-    for rating, score in _list_changes(ratings, scales):
+    for rating, given, score in _list_changes(ratings, scales):
         query = queries_by_item[rating.item]
         # One point moves the average of the variant by one part in raters times scales.
         parts = len(scores[rating.item, rating.variant, rating.axis]) * len(scales)
@@ -294,11 +295,12 @@ def find_flips(
         average = getattr(query.mean, side)
         if average is None:
             continue
-        moved = average + Fraction(score - (rating.score or 0), parts)
+        moved = average + (score - given) / parts
         verdict, _ = rules.judge_averages(replace(query.mean, **{side: moved}))
         if verdict != query.verdict:
             flip = RatingFlip(
                 rating=rating,
+                given=given,
                 score=score,
                 verdict_before=query.verdict,
                 verdict_after=verdict,
@@ -311,11 +313,12 @@ def find_flips(
 
 def _list_changes(
     ratings: Sequence[Rating], scales: Mapping[str, ScaleAxis]
-) -> Iterator[tuple[Rating, int]]:
-    """Yield each rating with the score one point lower and one point higher, within its scale."""
+) -> Iterator[tuple[Rating, Fraction, Fraction]]:
+    """Yield each rating with its score, and the score one point lower and higher, in its scale."""
     for rating in ratings:
-        if rating.score is not None:
-            scale = scales[rating.axis]
-            for score in (rating.score - 1, rating.score + 1):
-                if scale.lowest <= score <= scale.highest:
-                    yield rating, score
+        if rating.score is None or isinstance(rating.score, str):
+            continue
+        scale, given = scales[rating.axis], Fraction(rating.score)
+        for score in (given - 1, given + 1):
+            if scale.lowest <= score <= scale.highest:
+                yield rating, given, score

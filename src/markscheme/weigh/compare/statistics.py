@@ -35,13 +35,14 @@ ALPHA = Fraction(1, 20)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RatingFlip:
-    """A rating that would change the verdict on its query if it had another `score`.
+    """A rating that would change the verdict on its query with another `score` than was `given`.
 
     `decision_after` differs from `decision_before` where the decision would change too.
     """
 
     rating: Rating
-    score: int
+    given: Fraction
+    score: Fraction
     verdict_before: str | None
     verdict_after: str | None
     decision_before: DecisionOutcome | None

@@ -45,6 +45,11 @@ def _describe_queries(comparison: Comparison) -> Iterator[str]:
 
 def _describe_raters(comparison: Comparison) -> Iterator[str]:
     agreed = comparison.statistics.agreement
+    if comparison.rated_by == "judges":
+        yield sentence(
+            "Only judge models rated ({raters}); whether people would agree is not known.",
+            raters=", ".join(comparison.raters),
+        )
     if len(comparison.raters) == 1:
         yield sentence(
             "Only {rater} rated, so it is not known whether anybody else would agree.",
