@@ -71,7 +71,7 @@ def _print_outcome(outcome: ImportOutcome) -> None:
         click.echo(translate("wrote {file}", file=outcome.folder / name))
     click.echo(
         translate(
-            "{items} items, {criteria} criteria, {answers} answers, {ratings} ratings",
+            "items: {items}, criteria: {criteria}, answers: {answers}, ratings: {ratings}",
             items=f"{outcome.items:,}",
             criteria=f"{outcome.criteria:,}",
             answers=f"{outcome.answers:,}",

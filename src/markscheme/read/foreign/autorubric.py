@@ -45,12 +45,16 @@ _ITEM_KEYS = {
 _CRITERION_KEYS = {"name", "weight", "requirement", "options", "scale_type", "aggregation"}
 _WRITE_PROMPT = "(Write here what is asked.)"
 _MAX_OPTION_CHARACTERS = 200
+_MIN_OPTIONS, _MAX_OPTIONS = 2, 50
 Path = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Option:
+    """An option of a criterion; `name` is its label as our documents can hold it."""
+
     label: str
+    name: str
     value: Decimal
     is_not_applicable: bool
 
@@ -204,7 +208,7 @@ class _Builder:
         folded = verdict.strip().lower() if isinstance(verdict, str) else None
         for option in criterion.options:
             if option.label.strip().lower() == folded:
-                return _NOT_APPLICABLE if option.is_not_applicable else option.label
+                return _NOT_APPLICABLE if option.is_not_applicable else option.name
         allowed = ", ".join(option.label for option in criterion.options)
         message = f"{format_value(verdict)} is no option; allowed: {allowed}"
         self.source.add_problem(path, message)
@@ -226,15 +230,18 @@ class _Builder:
 
 
 def _build_choice(criterion: _ForeignCriterion) -> Row:
+    """Return the axis of a criterion with options. What a name leaves out stands in the question."""
+    options = [option for option in criterion.options if not option.is_not_applicable]
+    renamed = [f"- {o.name}: {o.label}" for o in options if o.name != o.label]
+    question = "\n".join([criterion.requirement, *(["", *renamed] if renamed else [])])
     axis: dict[str, Any] = {
         "name": criterion.id,
         "kind": "choice",
         "points": criterion.points,
-        "question": criterion.requirement,
-        "options": {o.label: o.value for o in criterion.options if not o.is_not_applicable},
+        "question": question,
+        "options": {option.name: option.value for option in options},
     }
-    has_not_applicable = any(option.is_not_applicable for option in criterion.options)
-    return axis | ({"may_not_apply": True} if has_not_applicable else {})
+    return axis | ({"may_not_apply": True} if len(options) < len(criterion.options) else {})
 
 
 # Criteria
@@ -336,11 +343,12 @@ class _CriteriaReader:
             if record.has(key):
                 record.add_remark(key, "has no place in the documents: left out")
         options = tuple(self._read_option(option) for option in record.get_records("options"))
-        labels = [option.label.strip().lower() for option in options]
-        if len(set(labels)) < len(labels):
+        if len({option.name.lower() for option in options}) < len(options):
             record.add_problem("options", "two options have the same label; each may occur once")
-        if sum(not option.is_not_applicable for option in options) < 2:  # noqa: PLR2004
-            record.add_problem("options", "at least two options with a value are needed")
+        count = sum(not option.is_not_applicable for option in options)
+        if not _MIN_OPTIONS <= count <= _MAX_OPTIONS:
+            message = f"{count} options have a value; {_MIN_OPTIONS} to {_MAX_OPTIONS} can be read"
+            record.add_problem("options", message)
         return options
 
     def _read_option(self, record: ForeignRecord) -> _Option:
@@ -353,4 +361,5 @@ class _CriteriaReader:
             record.add_problem("value", f"is {value}; allowed: 0 to 1")
         if is_na:
             record.add_remark("label", f"`{label}` means that nothing applies: its mark is n/a")
-        return _Option(label=label, value=value, is_not_applicable=is_na)
+        name = make_name(label, f"option-{record.path[-1]}")
+        return _Option(label=label, name=name, value=value, is_not_applicable=is_na)
