@@ -29,7 +29,7 @@ axes:
     question: What is wrong with it?
     options: {right: 1, too-long: 0.5, wrong: 0}
   - {name: facts, kind: criteria, points: 4}
-  - {name: remark, kind: note, question: Anything else?}
+  - {name: remark, kind: note, question: "Anything else?"}
 """
 EXAM = """\
 exam: doses

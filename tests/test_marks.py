@@ -206,9 +206,9 @@ def test_the_variant_of_a_rating_is_the_subject_of_the_answer(desk: Desk) -> Non
     rows = [row.replace(",,", f",{who},", 1) for who in ("big", "small") for row in FULL]
     lower = [row.replace("tone,,2.5", "tone,,1") if "small" in row else row for row in rows]
     done = desk.score_rows(lower)
-    found = {row["subject"]: row["exact"]["score"] for row in done.json["summary"]["subjects"]}
-    # The tone of the first answer of `small` is 0 in place of 3/4, a quarter of its score.
-    assert Fraction(found["big"]) - Fraction(found["small"]) == Fraction(3, 32)
+    found = {row["subject"]: row["score"] for row in done.json["summary"]["subjects"]}
+    # The tone of the first answer of `small` is 0 in place of 3/4, and tone is a quarter.
+    assert found == {"big": 127 / 144, "small": float(Fraction(127, 144) - Fraction(3, 32))}
 
 
 def test_a_rating_of_an_answer_that_is_not_there_is_refused(desk: Desk) -> None:
@@ -240,7 +240,7 @@ def test_ratings_may_name_the_attempt(desk: Desk) -> None:
 
 def test_ratings_of_a_rubric_without_marked_axes_are_refused(desk: Desk) -> None:
     text = "rubric: plain\nversion: 1\naxes:\n  - {name: words, kind: contains_all, weight: 1}\n"
-    scale = "  - {name: tone, kind: scale, question: Kind?, anchors: {1: no, 2: yes}}\n"
+    scale = "  - {name: tone, kind: scale, question: Kind, anchors: {1: bad, 2: good}}\n"
     desk.rubric.write_text(text + scale, encoding="utf-8")
     plain = "exam: e\nitems:\n  - {id: i1, prompt: p, expected_contains: [dose]}\n"
     desk.exam.write_text(plain, encoding="utf-8")

@@ -40,7 +40,7 @@ def test_the_seeds_example_scores_0_75_not_0_95() -> None:
 def test_a_cell_has_a_value_exactly_when_it_is_scored() -> None:
     with pytest.raises(ValueError, match="exactly when it is scored"):
         Cell(status=Status.FAILED, value=Fraction(0), reason="x")
-    with pytest.raises(ValueError, match="from 0 to 1"):
+    with pytest.raises(ValueError, match="at most 1"):
         Cell(status=Status.SCORED, value=Fraction(2), reason="x")
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from markscheme.read.open_ratings import read_open_ratings
 from markscheme.read.rating_rows import RatingSource
+from markscheme.read.rating_scores import find_questions
 from markscheme.vocabulary import Rubric, ScaleLevel, UsageError
 from markscheme.weigh.rater_agreement import RaterAgreement, measure_rater_agreement
 from markscheme.workflows.documents import load_rubric
@@ -22,7 +23,8 @@ def agree(
 ) -> RaterAgreement:
     """Measure the agreement of raters on each axis of a file, of several files, or of rows.
 
-    With a rubric, its scales say which axes and scores there are; without one, any are accepted.
+    With a rubric, its scales, choices and criteria say which axes and scores there are; without
+    one, any are accepted.
     `level` (`nominal`, `ordinal` or `interval`), for all axes or by axis, says what scores mean.
     `judges` names raters that are models, besides those whose `source` is `judge`. `seed` is that
     of the intervals.
@@ -37,8 +39,9 @@ def agree(
     """
     if rubric is not None and not isinstance(rubric, Rubric):
         rubric = load_rubric(rubric)
-    if rubric is not None and not rubric.scales:
-        raise UsageError(f"the rubric {rubric.name} has no scale that people rate")
+    if rubric is not None and not find_questions(rubric):
+        message = f"the rubric {rubric.name} has no scale, no choice and no criteria"
+        raise UsageError(f"{message} that people rate")
     asked = {"": level} if isinstance(level, str) else level or {}
     levels = {axis: _parse_level(name) for axis, name in asked.items()}
     rated = read_open_ratings(ratings, rubric=rubric, levels=levels, judges=judges)

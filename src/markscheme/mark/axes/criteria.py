@@ -257,7 +257,7 @@ def _find_foreign_mark(criteria: Criteria, marks: Sequence[Mark]) -> str:
         )
         if mark.criterion not in marked or not is_score:
             return sentence(
-                "{rater} gave `{score}` to `{criterion}`, which is no mark of a criterion of this item",
+                "{rater} gave `{score}` to `{criterion}`, which no criterion of the item allows",
                 rater=mark.by,
                 score=format_score(mark.score),
                 criterion=mark.criterion,

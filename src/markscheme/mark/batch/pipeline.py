@@ -23,10 +23,22 @@ from markscheme.mark.batch.cells import CellTable
 from markscheme.mark.batch.responses import ResponseColumns, ResponseReader
 from markscheme.mark.definition import find_leading_axis, mark_answer
 from markscheme.read.answers import AnswerBatch, copy_texts
-from markscheme.vocabulary import Axis, Cell, Exam, Item, Reading, Response, Rubric
+from markscheme.vocabulary import (
+    Axis,
+    Cell,
+    Exam,
+    FrozenDict,
+    Item,
+    Mark,
+    Reading,
+    Response,
+    Rubric,
+    Transcript,
+)
 
 # Up to so many possible sets of axis values are numbered by arithmetic, more by ranking.
 _MAX_PRODUCT_VECTORS = 2**12
+_NO_MARKS: Mapping[str, tuple[Mark, ...]] = FrozenDict()
 
 
 class MarkedColumns(Struct, frozen=True, kw_only=True):
@@ -79,8 +91,8 @@ class BatchMarker:
                 cells.clear()
         table = batch.build_table()
         items = table["item"].cast(self._ids).to_physical().cast(pl.UInt32).alias("index")
-        if batch.transcripts:
-            marked = self._mark_transcripts(batch, items.to_list())
+        if batch.transcripts or batch.marks:
+            marked = self._mark_by_definition(batch, items.to_list())
         else:
             marked = self._mark_responses(self._reader.read_batch(batch), items)
         if outputs:
@@ -102,13 +114,15 @@ class BatchMarker:
             values=values,
         )
 
-    def _mark_transcripts(self, batch: AnswerBatch, items: Sequence[int]) -> pl.DataFrame:
-        """Mark answers with transcripts by the definition: no two transcripts share a cell."""
+    def _mark_by_definition(self, batch: AnswerBatch, items: Sequence[int]) -> pl.DataFrame:
+        """Mark answers with transcripts or with marks of people: no two of them share a cell."""
+        count = len(batch)
+        transcripts: Sequence[Transcript | None] = batch.transcripts or [None] * count
+        marks = batch.marks or [_NO_MARKS] * count
+        rows = zip(items, batch.outputs, transcripts, marks, strict=True)
         breakdowns = [
-            mark_answer(self.rubric, self.items[item], output, transcript)
-            for item, output, transcript in zip(
-                items, batch.outputs, batch.transcripts, strict=True
-            )
+            mark_answer(self.rubric, self.items[item], output, transcript, given)
+            for item, output, transcript, given in rows
         ]
         columns = {
             "reading": pl.Series([row.reading.value for row in breakdowns], dtype=pl.String),

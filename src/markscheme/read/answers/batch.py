@@ -7,13 +7,13 @@ before polars is, because polars starts threads and a fork would copy their lock
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain, compress
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from msgspec import Struct, field, structs
 
-from markscheme.vocabulary import RowError, Transcript
+from markscheme.vocabulary import Mark, RowError, Transcript
 
 if TYPE_CHECKING:
     import polars as pl
@@ -207,7 +207,8 @@ class AnswerBatch(Struct, kw_only=True):
     `lines` holds the 1-based line on which each answer starts; in Parquet, its row. `errors` holds
     the refused rows of the same stretch, sorted by line. Rows read by line templates are in
     `template_rows` instead of the lists. Answers from session logs come with their `transcripts`,
-    and with columns `measured` in them.
+    and with columns `measured` in them. `marks` are those that people or judges gave to each answer,
+    by axis; the list is empty if no answer has any.
     """
 
     lines: list[int] = field(default_factory=list)
@@ -223,6 +224,7 @@ class AnswerBatch(Struct, kw_only=True):
     template_rows: TemplateRows | None = None
     transcripts: list[Transcript] = field(default_factory=list)
     measured: dict[str, list[Any]] = field(default_factory=dict)
+    marks: list[Mapping[str, tuple[Mark, ...]]] = field(default_factory=list)
 
     def __len__(self) -> int:
         return len(self.lines)
@@ -282,12 +284,12 @@ class AnswerBatch(Struct, kw_only=True):
         """Drop the answers at `positions` and merge `errors` into the errors of the batch."""
         dropped = set(positions)
         keep = [at not in dropped for at in range(len(self))]
-        for column in self.get_columns():
+        for column in (*self.get_columns(), self.marks):
             column[:] = compress(column, keep)
         self.errors = sorted([*self.errors, *errors], key=lambda error: error.line)
 
 
-_NON_COLUMN_FIELDS = {"errors", "template_rows", "transcripts", "measured"}
+_NON_COLUMN_FIELDS = {"errors", "template_rows", "transcripts", "measured", "marks"}
 _COLUMN_NAMES = tuple(
     name for name in AnswerBatch.__struct_fields__ if name not in _NON_COLUMN_FIELDS
 )

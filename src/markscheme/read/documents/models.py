@@ -124,10 +124,10 @@ class AxisModel(Model):
 
     name: Name
     kind: str
-    title: Text = ""
     # If no axis of a rubric states a weight or points, all axes count equally.
     weight: Share = UNSET
     points: PositivePoints = UNSET
+    title: Text = ""
 
 
 class RatedModel(Model):

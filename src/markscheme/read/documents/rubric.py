@@ -192,7 +192,7 @@ def _read_axes(
         if is_rated(entry):
             continue
         kind = entry.get("kind") if isinstance(entry, dict) else None
-        if kind in RATED_MODELS and kind in kinds:
+        if isinstance(kind, str) and kind in RATED_MODELS and kind in kinds:
             specs += _build_rated_spec(entry, rated.by_index.get(index), kinds)
             continue
         if not isinstance(kind, str) or kind not in kinds:
