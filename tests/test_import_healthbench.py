@@ -144,9 +144,7 @@ def test_points_that_are_no_usable_number_are_refused(tmp_path: Path, points: st
     text = f'{{"criterion": "x", "points": {points}, "tags": []}}'
     line = '{"prompt_id": "p", "prompt": [{"role": "user", "content": "?"}], "rubrics": [%s]}'
     problems = refuse_file("healthbench", write_lines(tmp_path / "hb.jsonl", line % text))
-    assert [problem.partition(" is ")[0] for problem in problems][0].startswith(
-        "1: rubrics.0.points"
-    )
+    assert problems[0].startswith("1: rubrics.0.points: ")
 
 
 @pytest.mark.parametrize("content", [b"", b"\n\n", b"[]\n", b"\xff\xfe{}", b'"text"\n'])
@@ -275,7 +273,6 @@ def test_the_imported_verdicts_score_as_healthbench_scores_them(tmp_path: Path) 
     ]
     mean = (2 - 8) / positive / 2
     assert scored["summary"]["score"] == pytest.approx(float(mean))
-    assert scored["summary"]["score_cut"] == pytest.approx(float(1 / positive))
 
 
 def test_results_that_do_not_fit_are_refused(tmp_path: Path) -> None:

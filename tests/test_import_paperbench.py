@@ -106,14 +106,14 @@ def test_every_mistake_is_reported_with_line_and_field(tmp_path: Path) -> None:
     file = write_json(tmp_path / "t.json", tree)
     problems = refuse_file("paperbench", file)
     said = [problem.partition(": ")[2] for problem in problems]
+    nothing = "no task has a weight, so there is nothing to score; at least one needs one"
     assert said == [
-        "sub_tasks.0.score: is 0.5; the score of a criterion is 1 or 0",
         "sub_tasks.0.weight: is -1; weights of tasks are not negative",
-        "sub_tasks.1.score: is true; a number is needed",
+        "sub_tasks.0.score: is 0.5; the score of a criterion is 1 or 0",
         "sub_tasks.1.weight: is `2`; a number is needed",
+        "sub_tasks.1.score: is true; a number is needed",
         "sub_tasks.2.requirements: is missing; a text is needed",
-        "sub_tasks.3.sub_tasks: no task has a weight, so there is nothing to score; "
-        "at least one needs one",
+        f"sub_tasks.3.sub_tasks: {nothing}",
         "sub_tasks.4: is `text`; an object is needed",
         "sub_tasks.5.explanation: is the number 7; a text is needed",
     ]

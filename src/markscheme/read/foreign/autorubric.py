@@ -155,7 +155,7 @@ class _Builder:
         if description := record.get_optional_text("description"):
             answer["description"] = description
         self.answers.append(answer)
-        if record.has("ground_truth"):
+        if criteria and record.has("ground_truth"):
             self._read_ground_truth(record, name, criteria)
 
     def _report_reference(self, record: ForeignRecord) -> None:
