@@ -230,7 +230,7 @@ class _Builder:
 
 
 def _build_choice(criterion: _ForeignCriterion) -> Row:
-    """Return the axis of a criterion with options. What a name leaves out stands in the question."""
+    """Return the axis of a criterion with options; the question holds labels that are no names."""
     options = [option for option in criterion.options if not option.is_not_applicable]
     renamed = [f"- {o.name}: {o.label}" for o in options if o.name != o.label]
     question = "\n".join([criterion.requirement, *(["", *renamed] if renamed else [])])
