@@ -24,7 +24,7 @@ def leaf(id_: str, weight: Any = 1, score: Any = None, **more: Any) -> dict[str,
     return node if score is None else node | {"score": score}
 
 
-def inner(id_: str, weight: Any, *children: dict[str, Any], **more: Any) -> dict[str, Any]:
+def inner(id_: str, weight: Any, *children: Any, **more: Any) -> dict[str, Any]:
     node = {"id": id_, "weight": weight, "requirements": f"All of {id_}."}
     return node | {"sub_tasks": list(children)} | more
 

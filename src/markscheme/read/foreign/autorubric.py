@@ -84,7 +84,7 @@ def parse_autorubric(data: bytes, file: str) -> ImportedDocuments:
     is_yaml = PurePath(file).suffix.lower() in {".yaml", ".yml"}
     source = parse_yaml_source(data, file) if is_yaml else parse_json_source(data, file)
     stem = make_name(PurePath(file).stem, "autorubric")
-    builder = _Builder(source, stem)
+    builder = _AutorubricBuilder(source, stem)
     if isinstance(source.root, dict) and "items" in source.root:
         builder.read_dataset(ForeignRecord(source, (), source.root))
     else:
@@ -100,7 +100,7 @@ def parse_autorubric(data: bytes, file: str) -> ImportedDocuments:
 
 
 @dataclass(slots=True)
-class _Builder:
+class _AutorubricBuilder:
     """Collects axes, items, answers and ratings of one file."""
 
     source: ForeignSource
@@ -249,7 +249,7 @@ def _build_choice(criterion: _ForeignCriterion) -> Row:
 
 def _read_criteria(source: ForeignSource, path: Path, value: Any) -> list[_ForeignCriterion]:
     """Read a rubric in any of its forms: a list, sections, or an object that holds either."""
-    reader = _CriteriaReader(source)
+    reader = _AutorubricReader(source)
     criteria = [
         reader.read(record, section) for record, section in _iterate_entries(source, path, value)
     ]
@@ -293,7 +293,7 @@ def _iterate_entries(
             yield inner, section
 
 
-class _CriteriaReader:
+class _AutorubricReader:
     """Reads the criteria of one rubric and gives them ids: their names, or numbers."""
 
     def __init__(self, source: ForeignSource) -> None:

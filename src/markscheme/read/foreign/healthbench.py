@@ -60,7 +60,7 @@ def parse_healthbench(data: bytes, file: str) -> ImportedDocuments:
     """
     source = _parse_source(data, file)
     graded = isinstance(source.root, dict)
-    builder = _Builder(source)
+    builder = _HealthbenchBuilder(source)
     if graded:
         builder.read_results()
     else:
@@ -91,7 +91,7 @@ def _parse_source(data: bytes, file: str) -> ForeignSource:
     return parse_jsonl_source(data, file)
 
 
-class _Builder:
+class _HealthbenchBuilder:
     """Collects items, answers and ratings, row by row."""
 
     def __init__(self, source: ForeignSource) -> None:
