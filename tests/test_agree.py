@@ -177,6 +177,14 @@ def test_a_rater_is_a_person_or_a_judge_but_not_both(tmp_path: Path) -> None:
     assert "r.csv:4: source: `robot` is no source; allowed: person, judge" in done.err
 
 
+def test_answers_without_a_subject_have_no_variant(tmp_path: Path) -> None:
+    rows = [(item, "", *more) for item, _, *more in rows_of({"ana": (1, 2, 3), "ben": (1, 2, 2)})]
+    axis = agreed("--ratings", write(tmp_path / "r.csv", rows))["tone"]
+    assert (axis["n"], axis["percent"]) == (3, pytest.approx(2 / 3))
+    twice = write(tmp_path / "twice.csv", [*rows, rows[0]])
+    assert "was rated by `ana` on line 2" in here("agree", "--ratings", twice).err
+
+
 def test_two_files_are_read_as_one_and_a_rating_twice_is_refused(tmp_path: Path) -> None:
     ana = write(tmp_path / "ana.csv", rows_of({"ana": (1, 2, 3)}))
     ben = write(tmp_path / "ben.csv", rows_of({"ben": (1, 2, 2)}))

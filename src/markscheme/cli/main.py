@@ -36,6 +36,7 @@ from markscheme.vocabulary import Terminated, find_shortage, find_tight_limit
 COMMANDS = {
     "demo": "Examine the bundled tutor on the capstone exam.",
     "init": "Write a small working project to start from.",
+    "import": "Turn rubrics and grades of other tools into our own files.",
     "run": "Ask a live subject, score its answers, store the run.",
     "score": "Score recorded answers and explain every point.",
     "judge": "Ask a judge model about recorded answers, write its ratings.",

@@ -152,9 +152,9 @@ class _OpenRatingReader:
         """Check the cells of a row; keep its score if it is the first of its kind."""
         before = len(table.problems)
         check_cell_characters(row, table)
-        item, variant, rater, axis = (
-            read_name(row, table, column) for column in ("item", "variant", "rater", "axis")
-        )
+        item, rater, axis = (read_name(row, table, name) for name in ("item", "rater", "axis"))
+        # Answers without a subject are rated without a variant; the column must be there.
+        variant = read_name(row, table, "variant", needed="variant" not in row.cells)
         criterion = clean_cell_text(row.cells.get("criterion"))
         self._check_axis(axis, criterion, row, table)
         unit = (item, variant, criterion)
@@ -166,7 +166,7 @@ class _OpenRatingReader:
         if axis not in self.notes:
             self._read_score(score, axis)
             first = self.scores.setdefault(key, score)
-            if first is not score and all((item, variant, rater, axis)):
+            if first is not score and all((item, rater, axis)):
                 self._report_repeated_rating(key, first, score)
         table.rename_fields(before, row.headers)
 

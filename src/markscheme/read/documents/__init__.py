@@ -15,6 +15,7 @@ from markscheme.read.documents.criteria import (
     find_criteria_problems,
     parse_criteria,
 )
+from markscheme.read.documents.dump import CommentedMapping, dump_yaml
 from markscheme.read.documents.exam import (
     ITEM_KEYS,
     ItemCheck,
@@ -39,6 +40,7 @@ from markscheme.read.documents.judges import (
 )
 from markscheme.read.documents.models import (
     COMPARISON_KEYS,
+    NAME_PATTERN,
     NO_ENTRIES,
     ItemModel,
     Name,
@@ -72,9 +74,11 @@ from markscheme.read.documents.yaml import (
     FieldPath,
     YamlMapping,
     YamlSequence,
+    decode_document,
     find_line,
     parse_tree,
     parse_yaml,
+    parse_yaml_value,
     read_document_bytes,
     read_tree,
 )
@@ -85,8 +89,10 @@ __all__ = [
     "GATE_MODELS",
     "ITEM_KEYS",
     "MAX_DOCUMENT_BYTES",
+    "NAME_PATTERN",
     "NO_ENTRIES",
     "CheckKinds",
+    "CommentedMapping",
     "Constraints",
     "FieldPath",
     "ItemCheck",
@@ -108,8 +114,10 @@ __all__ = [
     "build_item",
     "check_item_keys",
     "compute_exam_fingerprint",
+    "decode_document",
     "describe_unknown_word",
     "dump_exam",
+    "dump_yaml",
     "find_criteria_problems",
     "find_duplicate_ids",
     "find_line",
@@ -128,6 +136,7 @@ __all__ = [
     "parse_rubric_tree",
     "parse_tree",
     "parse_yaml",
+    "parse_yaml_value",
     "read_document_bytes",
     "read_exam",
     "read_judge",

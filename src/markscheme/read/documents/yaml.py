@@ -57,7 +57,7 @@ class YamlSequence(list[Any]):
         self.lines: list[int] = []
 
 
-def find_line(tree: YamlMapping, path: FieldPath) -> int:
+def find_line(tree: YamlMapping | YamlSequence, path: FieldPath) -> int:
     """Return the line of the deepest part of `path` that is in the tree."""
     line = tree.line
     node: Any = tree
@@ -163,6 +163,20 @@ def parse_yaml(text: str, shown: str) -> YamlMapping:
     Raises:
         DocumentError: the text is not YAML, or uses something that is not allowed.
     """
+    root, problems = parse_yaml_value(text, shown)
+    if not isinstance(root, YamlMapping):
+        problem = Problem(file=shown, line=1, field="", message=_describe_non_mapping(root))
+        raise DocumentError([problem])
+    root.problems = problems
+    return root
+
+
+def parse_yaml_value(text: str, shown: str) -> tuple[Any, tuple[Problem, ...]]:
+    """Return the one value in a text, and the mistakes after which reading could go on.
+
+    Raises:
+        DocumentError: the text is not YAML, or uses something that is not allowed.
+    """
     builder = _TreeBuilder(shown)
     try:
         for event in iterate_events(text):
@@ -174,11 +188,7 @@ def parse_yaml(text: str, shown: str) -> YamlMapping:
     except YAMLError as error:
         message = f"not YAML: {str(error).splitlines()[0]}"
         raise builder.build_error(_find_bad_character_line(text), "", message) from None
-    if not isinstance(builder.root, YamlMapping):
-        problem = Problem(file=shown, line=1, field="", message=_describe_non_mapping(builder))
-        raise DocumentError([problem])
-    builder.root.problems = tuple(builder.problems)
-    return builder.root
+    return builder.root, tuple(builder.problems)
 
 
 def _build_syntax_problem(error: MarkedYAMLError, text: str) -> tuple[int, str, str]:
@@ -192,10 +202,10 @@ def _build_syntax_problem(error: MarkedYAMLError, text: str) -> tuple[int, str, 
     return at + 1, "", f"not YAML: {message}; {advice}" if advice else f"not YAML: {message}"
 
 
-def _describe_non_mapping(builder: _TreeBuilder) -> str:
-    if builder.root is None:
+def _describe_non_mapping(root: Any) -> str:
+    if root is None:
         return "the file is empty; a mapping of keys to values is needed"
-    kind = "a list" if isinstance(builder.root, YamlSequence) else "a single value"
+    kind = "a list" if isinstance(root, YamlSequence) else "a single value"
     return f"the file holds {kind}; a mapping of keys to values is needed"
 
 
@@ -395,20 +405,20 @@ def read_tree(path: Path, shown: str) -> YamlMapping:
     return parse_tree(read_document_bytes(path, shown), shown)
 
 
-def read_document_bytes(path: Path, shown: str) -> bytes:
-    """Return the bytes of a document file; refuse a folder and a file that is too large."""
+def read_document_bytes(path: Path, shown: str, most: int = MAX_DOCUMENT_BYTES) -> bytes:
+    """Return the bytes of a file; refuse a folder and a file of more than `most` bytes."""
     try:
         if path.is_dir():
-            raise _build_document_error(shown, 1, "is a folder; a YAML file is needed")
+            raise _build_document_error(shown, 1, "is a folder; a file is needed")
         if fault := describe_special_file(path, allow_shell_pipes=True):
             raise _build_document_error(shown, 1, fault)
         with path.open("rb") as file:
-            data: bytes = file.read(MAX_DOCUMENT_BYTES + 1)
+            data: bytes = file.read(most + 1)
     except OSError as error:
         message = f"cannot be read: {error.strerror or error}"
         raise _build_document_error(shown, 1, message) from error
-    if len(data) > MAX_DOCUMENT_BYTES:
-        limit = MAX_DOCUMENT_BYTES // (1024 * 1024)
+    if len(data) > most:
+        limit = most // (1024 * 1024)
         raise _build_document_error(
             shown, 1, f"the file is larger than {limit} MB, the most that is read"
         )
