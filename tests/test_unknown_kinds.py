@@ -355,3 +355,16 @@ def test_a_call_of_which_a_stream_shows_only_the_beginning_is_a_doubt(tmp_path: 
     record = {"type": "stream_event", "session_id": "s", "event": event}
     transcript = read_lines(tmp_path, [*lines[:-1], record, lines[-1]])
     assert "1 part of a call of the unknown kind `Bash`" in transcript.doubts
+
+
+@pytest.mark.parametrize("kind", ["meta", "turn", "state"])
+def test_a_call_beside_the_facts_about_a_codex_thread_is_a_doubt(kind: str, tmp_path: Path) -> None:
+    text = (LOGS / "codex/bare.jsonl").read_text(encoding="utf-8")
+    lines = [json.loads(line) for line in text.splitlines()]
+    assert read_lines(tmp_path, lines).doubts == ()
+    turn = {"timestamp": lines[0]["timestamp"], "type": "turn_context", "payload": {"model": "m"}}
+    lines.insert(1, turn)
+    state = next(line for line in lines if line.get("record_type") == "state")
+    holder = {"meta": lines[0], "turn": turn["payload"], "state": state}[kind]
+    holder["toolInvocations"] = [HIDDEN]
+    assert any("toolInvocations" in doubt for doubt in read_lines(tmp_path, lines).doubts)

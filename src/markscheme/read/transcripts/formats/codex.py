@@ -61,6 +61,8 @@ _CONTEXT_PREFIXES = (
 )
 _CALL_ITEMS_WITH_STATUS = CALL_ITEMS - {"function_call", "custom_tool_call"}
 _ITEM_KINDS = CALL_ITEMS | OUTPUT_ITEMS | HARMLESS_ITEMS | {"message"}
+# Fields about a thread or a turn that define tools.
+_META_FIELDS = frozenset({"tools", "dynamic_tools"})
 _LINE_TYPES = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted"})
 _MAX_DEPTH = 8
 
@@ -208,6 +210,7 @@ class CodexThread:
                 self._add_event(payload, at)
             elif kind == "turn_context":
                 self.draft.add_model(payload.get("model"))
+                self.draft.add_unread_calls(payload, _META_FIELDS)
             elif kind not in HARMLESS_RECORDS:
                 self.draft.add_unknown_kind("record", kind)
 
@@ -219,9 +222,12 @@ class CodexThread:
             self._add_meta(record, None)
         elif kind is not None or record.get("record_type") != "state":
             self.draft.add_unknown_kind("record", kind or record.get("record_type"))
+        else:
+            self.draft.add_unread_calls(record)
 
     def _add_meta(self, meta: JsonObject, at: datetime | None) -> None:
         self._meta_count += 1
+        self.draft.add_unread_calls(meta, _META_FIELDS)
         if self._meta_count > 1:
             return
         self._replay.start_thread(meta, at)

@@ -15,7 +15,7 @@ from markscheme.read.json_fields import (
     to_object,
     to_text,
 )
-from markscheme.read.transcripts.draft import UNNAMED_TOOL, Draft
+from markscheme.read.transcripts.draft import UNNAMED_TOOL, Draft, parse_inclusive_usage
 from markscheme.read.transcripts.log import Log, LogFormat
 from markscheme.vocabulary import CallStatus, Tokens, Transcript
 
@@ -165,14 +165,9 @@ def _parse_call_status(call: JsonObject) -> CallStatus | None:
 
 def _parse_usage(tokens: JsonObject) -> Tokens:
     """Return the usage of a message. Input includes cached tokens; output excludes thoughts."""
-    input_, cached = parse_count(tokens.get("input")), parse_count(tokens.get("cached"))
     output, thoughts = parse_count(tokens.get("output")), parse_count(tokens.get("thoughts"))
-    return Tokens(
-        input_uncached=None if input_ is None else max(input_ - (cached or 0), 0),
-        cache_read=cached,
-        output=None if output is None else output + (thoughts or 0),
-        reasoning=thoughts,
-    )
+    total = None if output is None else output + (thoughts or 0)
+    return parse_inclusive_usage(tokens.get("input"), tokens.get("cached"), total, thoughts)
 
 
 FORMAT = LogFormat(

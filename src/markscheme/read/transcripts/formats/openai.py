@@ -16,7 +16,6 @@ from markscheme.read.json_fields import (
     JsonObject,
     iter_objects,
     join_text,
-    parse_count,
     parse_epoch,
     parse_json,
     parse_json_or_raw,
@@ -24,7 +23,7 @@ from markscheme.read.json_fields import (
     to_object,
     to_text,
 )
-from markscheme.read.transcripts.draft import UNNAMED_TOOL, Draft
+from markscheme.read.transcripts.draft import UNNAMED_TOOL, Draft, parse_inclusive_usage
 from markscheme.read.transcripts.log import Log, LogFormat
 from markscheme.vocabulary import CallStatus, Tokens, Transcript
 
@@ -474,14 +473,11 @@ def _build_item_key(item: JsonObject) -> Any:
 
 def _parse_usage(usage: JsonObject, input_key: str, output_key: str) -> Tokens:
     """Return a usage of either API; its input tokens include cached ones."""
-    input_ = parse_count(usage.get(input_key))
-    cached = parse_count(to_object(usage.get(f"{input_key}_details")).get("cached_tokens"))
-    reasoning = to_object(usage.get(f"{output_key}_details")).get("reasoning_tokens")
-    return Tokens(
-        input_uncached=None if input_ is None else max(input_ - (cached or 0), 0),
-        cache_read=cached,
-        output=parse_count(usage.get(output_key)),
-        reasoning=parse_count(reasoning),
+    return parse_inclusive_usage(
+        usage.get(input_key),
+        to_object(usage.get(f"{input_key}_details")).get("cached_tokens"),
+        usage.get(output_key),
+        to_object(usage.get(f"{output_key}_details")).get("reasoning_tokens"),
     )
 
 

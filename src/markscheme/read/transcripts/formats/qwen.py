@@ -26,6 +26,7 @@ from markscheme.read.transcripts.draft import (
     Draft,
     DraftCall,
     DraftDispatch,
+    parse_inclusive_usage,
 )
 from markscheme.read.transcripts.log import Log, LogFormat
 from markscheme.vocabulary import CallStatus, Tokens, Transcript
@@ -279,12 +280,7 @@ def _parse_usage(usage: JsonObject) -> Tokens:
     )
     if input_ is not None and output is not None and thoughts is not None:
         output += thoughts if total == input_ + output + thoughts else 0
-    return Tokens(
-        input_uncached=None if input_ is None else max(input_ - (cached or 0), 0),
-        cache_read=cached,
-        output=output,
-        reasoning=thoughts,
-    )
+    return parse_inclusive_usage(input_, cached, output, thoughts)
 
 
 FORMAT = LogFormat(
