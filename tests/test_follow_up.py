@@ -271,7 +271,7 @@ def expected_outcome(main: list[str], further: list[tuple[str, str | None]]) -> 
     return "no-go" if any(v == "degraded" for _, v in rated) else "go-with-monitoring"
 
 
-@settings(max_examples=400)
+@settings(max_examples=150)
 @given(st.lists(VERDICTS, min_size=5, max_size=5), FURTHER_VERDICTS)
 def test_the_final_decision_is_that_of_the_contract(
     main: list[str], further: list[tuple[str, str | None]]
@@ -279,7 +279,7 @@ def test_the_final_decision_is_that_of_the_contract(
     check_decision(main, further)
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(FURTHER_VERDICTS)
 def test_after_conditional_the_final_decision_is_that_of_the_contract(
     further: list[tuple[str, str | None]],

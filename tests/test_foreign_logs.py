@@ -262,10 +262,10 @@ def fuzzer() -> Any:
     return module
 
 
-def test_hundreds_of_changed_logs_are_read_without_a_crash(tmp_path: Path) -> None:
+def test_two_hundred_changed_logs_are_read_without_a_crash(tmp_path: Path) -> None:
     fuzz = fuzzer()
     sources = fuzz.load_sources()
     assert {source.format for source in sources} >= {"claude-code", "gemini", "otel"}
-    for mutant in fuzz.generate_mutants(sources, 400, seed=7):
+    for mutant in fuzz.generate_mutants(sources, 200, seed=7):
         found = fuzz.find_failure(mutant, tmp_path)
         assert found == "", f"{mutant.source.path.name}:\n{mutant.content.decode(errors='replace')}"
