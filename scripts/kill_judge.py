@@ -6,8 +6,8 @@ A server in another process replies like a judge after 100 ms and counts what it
 `markscheme judge` is killed (SIGKILL) at a random moment: after the server has heard a random
 number of questions more, or, one time in five, while it starts. When a run comes to its end, its
 journal must hold exactly one reply to each call (one that was kept and asked for again would be
-there twice), and its ratings must be, byte for byte, those of a run that nobody killed. The next run
-begins with a new store. Ends with 1 if anything is lost, asked twice or scored differently.
+there twice), and its ratings must be, byte for byte, those of a run that nobody killed. The next
+run begins with a new store. Ends with 1 if anything is lost, asked twice or scored differently.
 """
 
 from __future__ import annotations

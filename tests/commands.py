@@ -82,7 +82,8 @@ def here_as_printed(*arguments: str | Path, **env: str) -> Done:
 def _run_here(
     stream_type: type[io.TextIOWrapper], arguments: tuple[str | Path, ...], env: dict[str, str]
 ) -> Done:
-    out, err = (stream_type(io.BytesIO(), encoding="utf-8") for _ in range(2))
+    written = io.BytesIO(), io.BytesIO()
+    out, err = (stream_type(buffer, encoding="utf-8") for buffer in written)
     with (
         mock.patch.object(sys, "argv", ["markscheme", *map(str, arguments)]),
         mock.patch.dict(os.environ, env),
@@ -92,9 +93,9 @@ def _run_here(
         # In a context of its own: `--lang` must not stay set for the next test.
         code = copy_context().run(_run_command, SignalHandlers())
     told = []
-    for stream in (out, err):
+    for stream, buffer in zip((out, err), written, strict=True):
         stream.flush()
-        told.append(stream.buffer.getvalue().decode())
+        told.append(buffer.getvalue().decode())
     assert code != 70, told
     return Done(code, *told)
 

@@ -89,7 +89,7 @@ class ScriptedJudge(BaseSubject):
 
     def __init__(self, name: str, say: ReplyFunction) -> None:
         self.name = name
-        self.parameters: dict[str, Any] = {}
+        self.parameters: Mapping[str, Any] = {}
         self.asked: list[Question] = []
         self._say = say
 

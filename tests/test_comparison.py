@@ -53,7 +53,7 @@ def test_the_verdict_on_all_625_pairs_of_averages(rules: ComparisonRules) -> Non
     item = rules.exam.items[0]
     for b, c in product(range(6, 31), repeat=2):
         ratings = [
-            Rating(item=item.id, variant=variant, rater="r", axis=axis, score=score)
+            Rating(item=item.id, variant=variant, rater="r", axis=axis, score=Fraction(score))
             for variant, total in (("big", b), ("small", c))
             for axis, score in zip(AXES, spread(total), strict=True)
         ]

@@ -12,7 +12,7 @@ from judges import make_judge
 from markscheme.read.documents import BUILTIN_DIR, read_judge
 from markscheme.vocabulary import DocumentError, Judge, JudgeSight, Panel, SettleRule, UsageError
 
-FULL = {
+FULL: dict[str, Any] = {
     "subject": "openai:m",
     "base_url": "http://127.0.0.1:1/v1",
     "sees": ["prompt", "answer"],
@@ -115,7 +115,7 @@ def test_a_judge_that_is_not_there_is_wrong_usage() -> None:
 def test_what_may_change_a_verdict_changes_the_fingerprint(
     tmp_path: Path, key: str, value: Any
 ) -> None:
-    changed = {**FULL, key: value}
+    changed: dict[str, Any] = {**FULL, key: value}
     if changed["orders"] == 1 or value is None:
         changed.pop("settle", None)
     first, second = make_judge(tmp_path, **FULL), make_judge(tmp_path, **changed)

@@ -162,7 +162,7 @@ def test_an_answer_cannot_end_its_own_part() -> None:
 
 
 def test_a_code_that_the_text_holds_is_replaced() -> None:
-    texts = {"answer": "5 mg"}
+    texts: dict[str, Any] = {"answer": "5 mg"}
     for _ in range(5):
         texts["answer"] += f" {find_code(ask(**texts).user)}"
         assert find_code(ask(**texts).user) not in texts["answer"]

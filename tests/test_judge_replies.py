@@ -308,7 +308,7 @@ def test_a_fault_is_a_refusal_that_says_so() -> None:
 
 
 def test_a_verdict_keeps_the_reason_on_one_line() -> None:
-    (verdict,) = read_judge_text(
+    verdicts = read_judge_text(
         '{"marks": [{"id": "c1", "why": " says\\n \\"5 mg\\" ", "verdict": true}]}', (MET,)
     )
-    assert verdict == JudgeVerdict(question=MET, score=Fraction(1), why='says "5 mg"')
+    assert verdicts == (JudgeVerdict(question=MET, score=Fraction(1), why='says "5 mg"'),)

@@ -1,4 +1,4 @@
-"""A published set of human ratings scores its answers: the mean is what the ratings say, exactly."""
+"""Published human ratings score their answers: the mean is what the ratings say, exactly."""
 
 from __future__ import annotations
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
 from commands import here
 from comparisons import AXES, GOOD, HEADER, Files, rows
 from markscheme import InputError, Rating, compare, load_exam, load_rubric
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 RUBRIC = load_rubric("context-agent")
 LINES = rows([GOOD] * 5, [GOOD] * 5)
@@ -183,7 +181,7 @@ def test_who_rates_a_part_of_the_queries_may_where_gaps_are_allowed(files: Files
 def test_the_library_takes_rows(tmp_path: Path) -> None:
     exam = load_exam(Files(tmp_path).exam, rubric=RUBRIC)
     ratings = [
-        Rating(item=item.id, variant=variant, rater="a", axis=axis, score=4)
+        Rating(item=item.id, variant=variant, rater="a", axis=axis, score=Fraction(4))
         for item in exam.items
         for variant in ("x", "y")
         for axis in AXES

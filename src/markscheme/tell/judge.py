@@ -143,8 +143,9 @@ def _build_axis_table(ratings: Iterable[Rating]) -> Table:
 
 def _format_scores(scores: Counter[Fraction | str], *, is_criteria: bool) -> str:
     """Return each score with how often it was given."""
-    words = {Fraction(1): translate("met"), Fraction(0): translate("not met")}
-    names: dict[Fraction | str, str] = dict(words) if is_criteria else {}
+    names: dict[Fraction | str, str] = {}
+    if is_criteria:
+        names = {Fraction(1): translate("met"), Fraction(0): translate("not met")}
     ordered = sorted(scores, key=lambda score: (isinstance(score, str), str(score)))
     parts = [f"{names.get(score) or format_score(score)} × {scores[score]:,}" for score in ordered]
     return ", ".join([*parts[:_MAX_SCORES], *(["…"] if parts[_MAX_SCORES:] else [])])

@@ -94,7 +94,9 @@ def _compute_cost(
     total = Decimal(0)
     for judge in plan.judge.judges:
         price = parse_price(judge.price or plan.settings.price)
-        cost = price and price.compute_cost(tokens_in[judge.name], tokens_out[judge.name])
+        if price is None:
+            return None
+        cost = price.compute_cost(tokens_in[judge.name], tokens_out[judge.name])
         if cost is None:
             return None
         total = EXACT_CONTEXT.add(total, cost)

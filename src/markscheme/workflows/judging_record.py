@@ -34,5 +34,11 @@ def describe_unknown_judges(ratings: Iterable[Rating]) -> dict[str, dict[str, An
     for rating in ratings:
         if rating.source is MarkSource.JUDGE:
             raters.setdefault(rating.axis, {})[rating.rater] = None
-    unknown = {"fingerprint": None, "calls": None, "orders": None, "served": [], "panel": None}
+    unknown: dict[str, Any] = {
+        "fingerprint": None,
+        "calls": None,
+        "orders": None,
+        "served": [],
+        "panel": None,
+    }
     return {axis: {"judge": ", ".join(names), **unknown} for axis, names in raters.items()}
