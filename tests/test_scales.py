@@ -59,7 +59,11 @@ def test_scales_and_notes_are_read_apart_from_what_is_marked(tmp_path: Path) -> 
         ("2: some, ", "", "r.yaml:4: axes.1.anchors: lacks 2; every whole number from 1 to 3"),
         (", anchors: {1: flat, 2: some, 3: deep}", "", "axes.1.anchors: is missing"),
         ("2: some", "two: some", "axes.1.anchors"),
-        ("question: How deep", "weight: 1, question: How deep", "axes.1.weight: unknown key"),
+        (
+            "question: How deep",
+            "weight: 1, question: How deep",
+            "axes.1.weight: 1 makes the weights",
+        ),
         ("question: How deep, ", "", "axes.1.question: is missing"),
         ("name: depth", "name: short", "axes.1.name: `short` occurs twice"),
         ("axes: 1}", "axes: 2}", "verdict_rules.scores.axes: 2 is not what the axes"),
