@@ -70,6 +70,7 @@ class Keyboard:
         self._keys: deque[str] = deque()
         self._former_mode: Any = None
         self._redraw: Callable[[], None] | None = None
+        self._has_changed = False
         self._former_handlers: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> Self:
@@ -102,13 +103,18 @@ class Keyboard:
         del frame
         if number == signal.SIGCONT:
             self._enter_mode()
-        if self._redraw is not None:
+        if self._redraw is None:
+            self._has_changed = True
+        else:
             self._redraw()
 
     @contextmanager
     def redrawing(self, redraw: Callable[[], None]) -> Iterator[None]:
-        """Call `redraw` when the size of the terminal changes inside this block."""
+        """Call `redraw` when the size of the terminal changes, or has since the last block."""
         self._redraw = redraw
+        if self._has_changed:
+            self._has_changed = False
+            redraw()
         try:
             yield
         finally:
