@@ -177,7 +177,7 @@ def test_a_press_on_a_bar_opens_its_item(look: Any, story: Path) -> None:
     seen.script("document.querySelector('#bars').scrollIntoView()")
     seen.settle()
     left = seen.script(
-        "(() => { const at = document.querySelector('.bars_marks').getScreenCTM();"
+        "(() => { const at = document.querySelector('.bars').getScreenCTM();"
         " return [at.e, at.f]; })()"
     )
     seen.page.mouse.move(left[0] + 3, left[1] + 20)

@@ -262,7 +262,7 @@ def test_an_axis_called_like_the_score_is_drawn_beside_it(look: Any, tmp_path: P
     one, two = project.stored(*[FULL] * 3), project.stored(*[WRONG] * 3)
     compared(project, tmp_path / "p.html", one, two)
     figure = look(tmp_path / "p.html").page.locator("figure")
-    assert figure.locator(".mark-symbol path").count() == 2 * 4
+    assert figure.locator(".chart circle").count() == 2 * 4
 
 
 @pytest.mark.parametrize("lang", ["en", "es"])

@@ -79,7 +79,7 @@ def loaded_by(words: list[str], unneeded: list[str], cwd: Path) -> str:
 
 def test_scoring_and_judging_a_few_answers_load_no_more_than_they_need(exam_folder: Path) -> None:
     unneeded = ["alembic", "numpy", "psycopg", "pyarrow", "ray", "scipy", "sqlalchemy", "zstandard"]
-    unneeded += ["jinja2", "pydantic", "pydantic_core", "vl_convert"]
+    unneeded += ["jinja2", "pydantic", "pydantic_core"]
     answers(exam_folder, {"item": "e-39-01", "output": "Ate."})
     score = ["score", "-r", "tutor-capstone", "-e", "exam.yaml", "-a", "answers.jsonl"]
     for words in (score, ["gate", "latest"], ["runs"]):
@@ -108,7 +108,7 @@ def test_scoring_loads_the_kinds_of_axes_that_the_rubric_names_and_no_words_of_l
 
 
 def test_reading_a_log_loads_no_rubrics_and_no_readers_of_databases(tmp_path: Path) -> None:
-    unneeded = ["polars", "pydantic", "ruamel", "jinja2", "jsonschema_rs", "vl_convert", "sqlite3"]
+    unneeded = ["polars", "pydantic", "ruamel", "jinja2", "jsonschema_rs", "sqlite3"]
     unneeded += ["markscheme.read.documents.rubric", "markscheme.keep.store"]
     log = tmp_path / "log.jsonl"
     message = {"role": "user", "content": "Go."}

@@ -1,20 +1,26 @@
-"""Charts as SVG: Vega-Lite specifications, drawn by vl-convert when a page is written.
+"""Charts as SVG: one function for each kind of chart.
 
-Only drawing belongs here. What a chart shows is chosen by the pages in `html` and `compare`. The
-SVG has no script, no style and no address. Its colours are attributes, which the stylesheet of the
+Only drawing belongs here. What a chart shows is chosen by the pages in `html` and `compare`; how
+shapes, texts and ticks are drawn is in `svg`. Colours are attributes, which the stylesheet of the
 page replaces by those of the reader's scheme, light or dark.
 """
 
 from __future__ import annotations
 
-import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-import orjson
-import vl_convert
 from markupsafe import Markup
+
+from markscheme.tell.svg import (
+    Anchor,
+    Drawing,
+    LinearScale,
+    find_tick_step,
+    format_coordinate,
+    list_ticks,
+)
 
 # The colours of pages and charts, in a light and in a dark scheme
 
@@ -71,53 +77,16 @@ COLOUR_SCHEMES = {  # light, dark
     },
 }
 
-_VEGA_CONFIG = {
-    "aria": False,
-    "background": None,
-    "font": "system-ui, sans-serif",
-    "view": {"stroke": None},
-    "axis": {
-        "domain": False,
-        "ticks": False,
-        "grid": False,
-        "gridColor": LINE,
-        "labelColor": INK,
-        "labelFontSize": 12,
-        "labelPadding": 6,
-        "titleColor": MUTED,
-        "titleFontSize": 12,
-        "titleFontWeight": "normal",
-    },
-}
-_CHART_PADDING = {
-    "left": 14,
-    "top": 5,
-    "right": 8,
-    "bottom": 5,
-}  # the font of a reader may be wider than the one measured here
-_UNIT_SCALE = {"domain": [0, 1], "nice": False}
 _LABEL_LENGTH = 28
-_BARS_WIDTH = 1000  # of all bars together
+_LABEL_GAP = 8  # between a label and what it names
+_BASELINE = 4  # from the middle of a text down to its baseline
+_BARS_WIDTH, _BARS_HEIGHT = 1000, 196  # the script of the page knows both
 _MAX_SPACED_BARS = 400  # more bars than this leave no room for gaps
-_EXTRA_DECIMALS = re.compile(r"(\.\d\d)\d+(?=[^<>]*>)")  # in attributes only
-_UNUSED_ATTRIBUTES = re.compile(
-    r' (?:pointer-events="none"|opacity="1"|aria-hidden="true"|role="[^"]*"|aria-[a-z]+="[^"]*")'
-)
-_BAR_PATH = re.compile(r'<path d="M0(,[^"]*)" fill="([^"]*)"/>')
-
-
-def render_svg(spec: Mapping[str, Any]) -> Markup:
-    """Draw a Vega-Lite specification as SVG, and drop the attributes that a page does not need.
-
-    All data are in the specification, so nothing is fetched.
-    """
-    whole = {"padding": _CHART_PADDING, **spec, "config": _VEGA_CONFIG}
-    text = orjson.dumps(whole).decode()  # vl-convert reads text faster than a dict
-    svg = vl_convert.vegalite_to_svg(text)
-    bare = _EXTRA_DECIMALS.sub(r"\1", _UNUSED_ATTRIBUTES.sub("", svg)).replace(
-        "<svg ", '<svg aria-hidden="true" ', 1
-    )
-    return Markup(bare)  # noqa: S704 - made by Vega, which escapes every text
+_BAR_SHARE = 0.86  # of a place, if there are gaps
+_UNIT_TICKS = (0, 0.25, 0.5, 0.75, 1)
+_MAX_BINS = 24
+_SLANT = 40  # degrees
+_TURN = 45
 
 
 def shorten_labels(names: Iterable[str], most: int = _LABEL_LENGTH) -> list[str]:
@@ -148,94 +117,60 @@ def draw_score_strip(
     """Draw one score with its interval on a line, together with its limits."""
     seen = [score, *(bounds or ()), *(limit.at for limit in limits)]
     lowest = max(0.0, min(0.8, min(seen) - 0.05))
-    colour = GOOD if met else BAD
-    x: dict[str, Any] = {"field": "x", "type": "quantitative", "title": None}
-    x["scale"] = {"domain": [lowest, 1], "nice": False, "clamp": True}
-    x["axis"] = {"format": ".2f", "tickCount": 5, "labelColor": MUTED}
-    layers = [_build_band_layer((lowest, 1), {"color": TRACK}, x)]
+    colour, width = GOOD if met else BAD, 420
+    drawing, x = Drawing(width, 90), LinearScale(low=lowest, high=1, start=0, end=width)
+    drawing.add_rectangle((0, 36, width, 12), fill=TRACK, radius=6)
     if bounds:
-        layers.append(_build_band_layer(bounds, {"color": colour, "opacity": 0.35}, x))
+        start, end = (x.place(bound) for bound in bounds)
+        drawing.add_rectangle((start, 36, end - start, 12), fill=colour, radius=6, opacity=0.35)
     for row, limit in enumerate(sorted(limits, key=lambda limit: limit.at)):
-        left = row % 2 == 0
-        data = {"values": [{"x": limit.at, "t": limit.label}]}
-        rule = {"type": "rule", "color": limit.colour, "strokeWidth": 2, "y": 16, "y2": 62}
-        text = {"type": "text", "color": INK, "fontSize": 12, "y": 8, "dx": 2 if left else -2}
-        text["align"] = "right" if left else "left"
-        layers.append({"data": data, "mark": rule, "encoding": {"x": x}})
-        layers.append({"data": data, "mark": text, "encoding": {"x": x, "text": {"field": "t"}}})
-    point = {"type": "point", "filled": True, "size": 220, "opacity": 1, "color": colour, "y": 42}
-    layers.append({"data": {"values": [{"x": score}]}, "mark": point, "encoding": {"x": x}})
-    return render_svg({"width": 420, "height": 68, "layer": layers})
+        at = x.place(limit.at)
+        drawing.add_line([(at, 16), (at, 62)], stroke=limit.colour, width=2)
+        _label_limit(drawing, at, 12, limit.label, before=row % 2 == 0)
+    drawing.add_dot((x.place(score), 42), 7.5, fill=colour)
+    for tick in list_ticks(lowest, 1, find_tick_step(lowest, 1, 5)):
+        drawing.add_text((x.place(tick), 83), f"{tick:.2f}", fill=MUTED, anchor="middle")
+    return drawing.render()
 
 
-def _build_band_layer(
-    ends: tuple[float, float], look: Mapping[str, Any], x: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Return a layer with a thick horizontal line from one value to another."""
-    return {
-        "data": {"values": [{"x": ends[0], "end": ends[1]}]},
-        "mark": {"type": "rect", "cornerRadius": 6, **look},
-        "encoding": {"x": x, "x2": {"field": "end"}, "y": {"value": 36}, "y2": {"value": 48}},
-    }
+def _label_limit(drawing: Drawing, x: float, y: float, label: str, *, before: bool) -> None:
+    """Write the label of a vertical line before or behind it."""
+    side: Anchor = "end" if before else "start"
+    drawing.add_text((x + (-3 if before else 3), y), label, fill=INK, anchor=side)
 
 
 def draw_stacked_bars(items: Sequence[Sequence[float]]) -> Markup:
     """Draw one bar for each item, from the weighted values of its axes, bottom up.
 
-    Items with the same values share a bar: Vega draws each distinct bar once, and `_place_bars`
-    copies it to the place of every item. The group `bars_marks` then holds one path for each axis,
-    with a rectangle for each item, so that a browser paints four paths instead of thousands of
-    shapes, and the script of the page can sort the items.
+    The group `bars` holds one path for each axis, with a rectangle for each item, so that a browser
+    paints four paths instead of thousands of shapes, and the script of the page can sort the items.
     """
-    count, values = max(len(items), 1), []
-    width = 0.86 if count <= _MAX_SPACED_BARS else 1
-    kinds = {kind: number for number, kind in enumerate(dict.fromkeys(map(tuple, items)))}
-    for kind in kinds:
-        below = 0.0
-        for axis, value in enumerate(kind):
-            top, colour = below + value, AXIS_COLOURS[axis % len(AXIS_COLOURS)]
-            values.append({"x": 0, "w": width, "y": below, "z": top, "a": colour})
-            below = top
-    x: dict[str, Any] = {"field": "x", "type": "quantitative", "axis": None}
-    x["scale"] = {"domain": [0, count], "nice": False}
-    y: dict[str, Any] = {"field": "y", "type": "quantitative", "scale": _UNIT_SCALE, "title": None}
-    y["axis"] = {"values": [0, 0.25, 0.5, 0.75, 1], "format": ".2f", "labelColor": MUTED}
-    track = {"values": [{"x": 0, "w": count, "y": 0, "z": 1}]}
-    position = {"x": x, "x2": {"field": "w"}, "y": y, "y2": {"field": "z"}}
-    svg = render_svg(
-        {
-            "width": _BARS_WIDTH,
-            "height": 196,
-            "padding": {**_CHART_PADDING, "bottom": 22},
-            "layer": [
-                {"data": track, "mark": {"type": "rect", "color": TRACK}, "encoding": position},
-                {
-                    "name": "bars",
-                    "data": {"values": values},
-                    "mark": "rect",
-                    "encoding": {**position, "color": {"field": "a", "scale": None}},
-                },
-            ],
-        }
+    drawing = Drawing(_BARS_WIDTH, _BARS_HEIGHT + 20)  # the script writes names below the bars
+    for tick in _UNIT_TICKS:
+        middle = (1 - tick) * _BARS_HEIGHT + _BASELINE
+        drawing.add_text((-_LABEL_GAP, middle), f"{tick:.2f}", fill=MUTED, anchor="end")
+    drawing.add_rectangle((0, 0, _BARS_WIDTH, _BARS_HEIGHT), fill=TRACK)
+    pitch = _BARS_WIDTH / max(len(items), 1)
+    width = format_coordinate(pitch * (_BAR_SHARE if len(items) <= _MAX_SPACED_BARS else 1))
+    paths: list[list[str]] = [[] for _ in (items[0] if items else ())]
+    for at, item in enumerate(items):
+        left, below = format_coordinate(at * pitch), 0.0
+        for path, value in zip(paths, item, strict=True):
+            below += value
+            top = format_coordinate((1 - below) * _BARS_HEIGHT)
+            height = format_coordinate(value * _BARS_HEIGHT)
+            path.append(f"M{left},{top}h{width}v{height}h-{width}Z")
+    shapes = (
+        f'<path fill="{get_axis_colour(axis)}" d="{"".join(path)}"/>'
+        for axis, path in enumerate(paths)
     )
-    return _place_bars(svg, [kinds[tuple(item)] for item in items], len(items[0]) if items else 1)
+    drawing.add_markup(['<g class="bars">', *shapes, "</g>"])
+    return drawing.render()
 
 
-def _place_bars(svg: str, items: Sequence[int], axes: int) -> Markup:
-    """Copy the bar of every item to its place, and join the rectangles of each axis to one path.
-
-    `items` are the numbers of their bars. Vega drew all bars at the first place.
-    """
-    begin = svg.index(">", svg.index("bars_marks")) + 1
-    end = svg.index("</g>", begin)
-    found = _BAR_PATH.findall(svg, begin, end)
-    places = [f"M{round(at * _BARS_WIDTH / len(items), 2):g}" for at in range(len(items))]
-    paths = []
-    for axis in range(axes):
-        shapes = [shape for shape, _ in found[axis::axes]]
-        path = "".join(place + shapes[kind] for place, kind in zip(places, items, strict=True))
-        paths.append(f'<path fill="{found[axis][1]}" d="{path}"/>')
-    return Markup(f"{svg[:begin]}{''.join(paths)}{svg[end:]}")  # noqa: S704 - as before
+def get_axis_colour(axis: int) -> str:
+    """Return the colour of an axis by its number; it is the same on the whole page."""
+    return AXIS_COLOURS[axis % len(AXIS_COLOURS)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -250,39 +185,44 @@ class AxisMean:
 
 def draw_axis_means(found: Sequence[AxisMean]) -> Markup:
     """Draw the mean of each axis as a bar in the colour of the axis, with its interval."""
+    width, step = 300, 34
+    drawing, x = Drawing(width, step * len(found)), LinearScale(low=0, high=1, start=0, end=width)
+    _draw_value_axis(drawing, x, [(tick, f"{tick:.2f}") for tick in _UNIT_TICKS], step * len(found))
     labels = shorten_labels(mean.name for mean in found)
-    values = [
-        {"n": label, "v": mean.mean, "l": mean.lower, "u": mean.upper, "t": f"{mean.mean:.3f}"}
-        for label, mean in zip(labels, found, strict=True)
-    ]
-    y: dict[str, Any] = {"field": "n", "type": "nominal", "sort": None, "title": None}
-    y["axis"] = {"labelLimit": 200}
-    x: dict[str, Any] = {"field": "v", "type": "quantitative", "scale": _UNIT_SCALE, "title": None}
-    x["axis"] = {"format": ".2f", "tickCount": 5, "labelColor": MUTED, "grid": True}
-    colours = [AXIS_COLOURS[at % len(AXIS_COLOURS)] for at in range(len(found))]
-    colour: dict[str, Any] = {"field": "n", "type": "nominal", "legend": None, "sort": None}
-    colour["scale"] = {"domain": labels, "range": colours}
-    whisker = {"type": "rule", "color": INK, "strokeWidth": 2}
-    label = {"type": "text", "align": "left", "dx": 6, "x": 300, "color": INK, "fontSize": 12}
-    return render_svg(
-        {
-            "width": 300,
-            "height": {"step": 34},
-            "data": {"values": values},
-            "layer": [
-                {
-                    "mark": {"type": "bar", "height": 16},
-                    "encoding": {"x": x, "y": y, "color": colour},
-                },
-                {
-                    "transform": [{"filter": "datum.l != null"}],
-                    "mark": whisker,
-                    "encoding": {"x": {**x, "field": "l"}, "x2": {"field": "u"}, "y": y},
-                },
-                {"mark": label, "encoding": {"y": y, "text": {"field": "t"}}},
-            ],
-        }
-    )
+    for at, (label, mean) in enumerate(zip(labels, found, strict=True)):
+        middle = (at + 0.5) * step
+        drawing.add_rectangle((0, middle - 8, x.place(mean.mean), 16), fill=get_axis_colour(at))
+        if mean.lower is not None and mean.upper is not None:
+            ends = [(x.place(bound), middle) for bound in (mean.lower, mean.upper)]
+            drawing.add_line(ends, stroke=INK, width=2)
+        _label_row(drawing, middle, label)
+        value = f"{mean.mean:.3f}"
+        drawing.add_text((width + _LABEL_GAP, middle + _BASELINE), value, fill=INK)
+    return drawing.render()
+
+
+def _draw_value_axis(
+    drawing: Drawing, x: LinearScale, ticks: Iterable[tuple[float, str]], height: float
+) -> None:
+    """Draw a vertical grid line for each tick, with its label below."""
+    for tick, label in ticks:
+        at = x.place(tick)
+        drawing.add_line([(at, 0), (at, height)], stroke=LINE)
+        drawing.add_text((at, height + 18), label, fill=MUTED, anchor="middle")
+
+
+def _draw_level_axis(
+    drawing: Drawing, y: LinearScale, ticks: Iterable[tuple[float, str]], width: float
+) -> None:
+    """Draw a horizontal grid line for each tick, with its label to the left."""
+    for tick, label in ticks:
+        at = y.place(tick)
+        drawing.add_line([(0, at), (width, at)], stroke=LINE)
+        drawing.add_text((-_LABEL_GAP, at + _BASELINE), label, fill=MUTED, anchor="end")
+
+
+def _label_row(drawing: Drawing, middle: float, label: str) -> None:
+    drawing.add_text((-_LABEL_GAP, middle + _BASELINE), label, fill=INK, anchor="end")
 
 
 def find_heat_step(value: float) -> int:
@@ -294,42 +234,21 @@ def draw_heat_map(
     rows: Sequence[str], columns: Sequence[str], cells: Mapping[tuple[int, int], float]
 ) -> Markup:
     """Draw the mean of every pair of values; a pair that no item has stays empty."""
-    down, across = shorten_labels(rows, 18), shorten_labels(columns, 18)
-    values = [
-        {"r": down[r], "c": across[c], "t": _format_heat_value(value), "s": find_heat_step(value)}
-        for (r, c), value in cells.items()
-    ]
-    x: dict[str, Any] = {"field": "c", "type": "nominal", "sort": None, "title": None}
-    x["scale"] = {"domain": across}
-    x["axis"] = {"orient": "top", "labelAngle": -38, "labelAlign": "left", "labelLimit": 150}
-    y: dict[str, Any] = {
-        "field": "r",
-        "type": "nominal",
-        "sort": None,
-        "title": None,
-        "scale": {"domain": down},
-    }
-    colour: dict[str, Any] = {"field": "s", "type": "ordinal", "legend": None}
-    colour["scale"] = {"domain": list(range(len(HEAT_COLOURS))), "range": list(HEAT_COLOURS)}
-    rect = {"type": "rect", "cornerRadius": 3, "width": {"band": 0.94}, "height": {"band": 0.9}}
-    return render_svg(
-        {
-            "width": {"step": 40},
-            "height": {"step": 26},
-            "data": {"values": values},
-            "encoding": {"x": x, "y": y},
-            "layer": [
-                {"mark": rect, "encoding": {"color": colour}},
-                {
-                    "mark": {"type": "text", "fontSize": 11},
-                    "encoding": {"text": {"field": "t"}, "color": _HEAT_TEXT_COLOUR},
-                },
-            ],
-        }
-    )
-
-
-_HEAT_TEXT_COLOUR = {"condition": {"test": "datum.s === 0", "value": "#fffffe"}, "value": INK}
+    width, height = 40, 26
+    drawing = Drawing(width * len(columns), height * len(rows))
+    for at, label in enumerate(shorten_labels(columns, 18)):
+        drawing.add_text(((at + 0.5) * width, -_LABEL_GAP), label, fill=INK, angle=-_SLANT)
+    for at, label in enumerate(shorten_labels(rows, 18)):
+        _label_row(drawing, (at + 0.5) * height, label)
+    for (row, column), value in cells.items():
+        left, top, step = column * width, row * height, find_heat_step(value)
+        box = (left + 1.2, top + 1.3, width - 2.4, height - 2.6)
+        drawing.add_rectangle(box, fill=HEAT_COLOURS[step], radius=3)
+        # White on the darkest step; it is not among the colours that the stylesheet replaces.
+        colour, text = INK if step else "#fffffe", _format_heat_value(value)
+        middle = top + height / 2 + _BASELINE
+        drawing.add_text((left + width / 2, middle), text, fill=colour, anchor="middle", size=11)
+    return drawing.render()
 
 
 def _format_heat_value(value: float) -> str:
@@ -339,28 +258,34 @@ def _format_heat_value(value: float) -> str:
 
 def draw_histogram(values: Mapping[float, int], limits: Sequence[ChartLimit], title: str) -> Markup:
     """Draw a histogram of a measure, together with its limits."""
-    data = [{"v": value, "n": count} for value, count in values.items()]
-    x: dict[str, Any] = {"field": "v", "type": "quantitative", "bin": {"maxbins": 24}}
-    x |= {"title": title, "axis": {"labelColor": MUTED, "format": ",~f"}}
-    y: dict[str, Any] = {"aggregate": "sum", "field": "n", "type": "quantitative", "title": None}
-    y["axis"] = {"tickMinStep": 1, "tickCount": 4, "grid": True, "labelColor": MUTED}
-    at = {"field": "x", "type": "quantitative"}
-    layers: list[dict[str, Any]] = [
-        {
-            "data": {"values": data},
-            "mark": {"type": "bar", "color": AXIS_COLOURS[0]},
-            "encoding": {"x": x, "y": y},
-        }
-    ]
+    width, height = 380, 170
+    step = find_tick_step(min(values), max(values), _MAX_BINS)
+    bins: Counter[int] = Counter()
+    for value, count in values.items():
+        bins[int(value // step)] += count
+    ends = [step * min(bins), step * (max(bins) + 1), *(limit.at for limit in limits)]
+    x = LinearScale(low=min(ends), high=max(ends), start=0, end=width)
+    level = max(1, find_tick_step(0, max(bins.values()), 4))
+    highest = -(-max(bins.values()) // level) * level
+    y = LinearScale(low=0, high=highest, start=height, end=0)
+    drawing = Drawing(width, height)
+    levels = [(tick, f"{tick:,.0f}") for tick in list_ticks(0, highest, level)]
+    _draw_level_axis(drawing, y, levels, width)
+    for number, count in bins.items():
+        left, right = x.place(number * step), x.place((number + 1) * step)
+        top = y.place(count)
+        box = (left + 0.5, top, max(0.5, right - left - 1), height - top)
+        drawing.add_rectangle(box, fill=AXIS_COLOURS[0])
+    for tick in list_ticks(min(ends), max(ends), find_tick_step(min(ends), max(ends), 8)):
+        label = f"{tick:,g}" if abs(tick) < 1 else f"{tick:,.1f}".removesuffix(".0")
+        drawing.add_text((x.place(tick), height + 18), label, fill=MUTED, anchor="middle")
+    drawing.add_text((width / 2, height + 38), title, fill=MUTED, anchor="middle")
     for row, limit in enumerate(sorted(limits, key=lambda limit: limit.at)):
-        side = {"align": "left", "dx": 4} if row else {"align": "right", "dx": -4}
-        line = {"values": [{"x": limit.at, "t": limit.label}]}
-        rule = {"type": "rule", "color": limit.colour, "strokeWidth": 2, "strokeDash": [4, 3]}
-        text = {"type": "text", **side, "y": 8 + 15 * max(0, row - 1), "color": INK}
-        layers.append({"data": line, "mark": rule, "encoding": {"x": at}})
-        label = {"x": at, "text": {"field": "t"}}
-        layers.append({"data": line, "mark": {**text, "fontSize": 12}, "encoding": label})
-    return render_svg({"width": 380, "height": 170, "layer": layers})
+        # Each label has a line of its own, on the side with more room.
+        at, label_at = x.place(limit.at), -6 - 15 * row
+        drawing.add_line([(at, label_at - 9), (at, height)], stroke=limit.colour, dashed=True)
+        _label_limit(drawing, at, label_at, limit.label, before=at > width / 2)
+    return drawing.render()
 
 
 def draw_trend(
@@ -372,47 +297,57 @@ def draw_trend(
 ) -> Markup:
     """Draw means over runs; the first line is thick, and a line skips runs without a value.
 
-    Axes have the same colours on the whole page, so only other lines need a legend. Without
-    `joined` there are dots only: no line suggests that different subjects are one.
+    With a `legend` each line has its name at its end; the colours of axes are the same on the whole
+    page and need none. Without `joined` there are dots only: no line suggests that different
+    subjects are one.
     """
-    line = {"mark": {"type": "line"}, "encoding": {"strokeWidth": _TREND_WIDTH}}
-    dots = {"mark": {"type": "point", "filled": True, "size": 30, "opacity": 1}}
-    labels, names = shorten_labels(runs, 20), shorten_labels(name for name, _ in lines)
-    values = [
-        {"r": label, "v": value, "n": name, "first": name == names[0]}
-        for name, (_, line) in zip(names, lines, strict=True)
-        for label, value in zip(labels, line, strict=True)
-        if value is not None
-    ]
-    x: dict[str, Any] = {"field": "r", "type": "ordinal", "sort": None, "title": None}
-    x["scale"] = {"domain": labels}
-    x["axis"] = {"labelAngle": -45, "labelOverlap": True, "labelColor": MUTED}
-    y: dict[str, Any] = {"field": "v", "type": "quantitative", "title": None}
-    y["scale"] = {"domainMax": 1, "zero": False}
-    y["axis"] = {"format": ".2f", "tickCount": 5, "grid": True, "labelColor": MUTED}
-    colours = [INK, *(AXIS_COLOURS[at % len(AXIS_COLOURS)] for at in range(len(names) - 1))]
-    scale = {"domain": names, "range": colours}
-    colour: dict[str, Any] = {"field": "n", "type": "nominal", "scale": scale, "legend": None}
-    if legend:
-        colour["legend"] = {"title": None, "orient": "bottom", "columns": 2, "labelColor": INK}
-    return render_svg(
-        {
-            "width": 380,
-            "height": 170,
-            "data": {"values": values},
-            "encoding": {"x": x, "y": y, "color": colour},
-            "layer": [line, dots] if joined else [dots],
-        }
+    width, height = 380, 170
+    seen = [value for _, line in lines for value in line if value is not None]
+    step = find_tick_step(min(seen, default=0), 1, 5)
+    lowest = min(seen, default=0) // step * step
+    y = LinearScale(low=lowest, high=1, start=height, end=0)
+    pitch = width / max(len(runs), 1)
+    drawing = Drawing(width, height)
+    _draw_level_axis(
+        drawing, y, [(tick, f"{tick:.2f}") for tick in list_ticks(lowest, 1, step)], width
     )
+    # Turned labels need the height of a line each; where there are more runs, some are left out.
+    every = max(1, round(20 / pitch))
+    for at, label in enumerate(shorten_labels(runs, 20)):
+        if at % every == 0:
+            x = (at + 0.5) * pitch
+            drawing.add_text((x + 4, height + 16), label, fill=MUTED, anchor="end", angle=-_TURN)
+    names = shorten_labels(name for name, _ in lines)
+    ends = []
+    for at, (name, (_, line)) in reversed(list(enumerate(zip(names, lines, strict=True)))):
+        colour = get_axis_colour(at - 1) if at else INK
+        dots = [
+            ((run + 0.5) * pitch, y.place(value))
+            for run, value in enumerate(line)
+            if value is not None
+        ]
+        if joined and dots:
+            drawing.add_line(dots, stroke=colour, width=1.5 if at else 3)
+        for dot in dots:
+            drawing.add_dot(dot, 3, fill=colour)
+        if dots:
+            ends.append((dots[-1][1], name, colour))
+    if legend:
+        _label_lines(drawing, width, ends)
+    return drawing.render()
 
 
-_TREND_WIDTH = {"condition": {"test": "datum.first", "value": 3}, "value": 1.5}
+def _label_lines(drawing: Drawing, x: float, ends: Sequence[tuple[float, str, str]]) -> None:
+    """Write the name of each line beside its end, with a dot of its colour; no two overlap."""
+    free = float("-inf")
+    for end, name, colour in sorted(ends):
+        middle = max(end, free)
+        drawing.add_dot((x + 4, middle), 4, fill=colour)
+        drawing.add_text((x + 12, middle + _BASELINE), name, fill=INK)
+        free = middle + 16
 
 
 # Comparisons: the values of variants as dots, the differences of runs beside the margin
-
-# Extra room on the left: the fonts of a reader may be wider than those the chart was laid out with.
-_PADDING = {"left": 30, "right": 8, "top": 5, "bottom": 5}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -432,87 +367,59 @@ class ChartRange:
     highest: float
     step: float = 1
 
-    def build_axis(self) -> dict[str, Any]:
-        """Return the horizontal axis of a chart of ratings or scores."""
-        ticks = round((self.highest - self.lowest) / self.step)
-        form = "d" if self.step == 1 else ".2f"
-        return {
-            "type": "quantitative",
-            "title": None,
-            "scale": {"domain": [self.lowest, self.highest], "nice": False},
-            "axis": {"tickCount": ticks, "format": form, "grid": True, "labelColor": MUTED},
-        }
+    def list_labels(self) -> list[tuple[float, str]]:
+        """Return the places of the grid lines with their labels."""
+        digits = 0 if self.step == 1 else 2
+        ticks = list_ticks(self.lowest, self.highest, self.step)
+        return [(tick, f"{tick:.{digits}f}") for tick in ticks]
+
+
+_DOTS_WIDTH = 300
 
 
 def draw_paired_dots(pairs: Sequence[DotPair], over: ChartRange, colour: int = 0) -> Markup:
     """Draw a line for each axis with a dot for each variant; the candidate's dot is on top."""
-    labels = shorten_labels((pair.name for pair in pairs), 32)
-    values = [
-        {"n": label, "b": pair.baseline, "c": pair.candidate}
-        for label, pair in zip(labels, pairs, strict=True)
-    ]
-    y: dict[str, Any] = {"field": "n", "type": "nominal", "sort": None, "title": None}
-    y["axis"] = {"labelLimit": 240, "grid": True}
-    x = over.build_axis()
-    dots = [
-        {
-            "transform": [{"filter": f"datum.{field} != null"}],
-            "mark": {"type": "point", "filled": True, "opacity": 1, "size": size, "color": fill},
-            "encoding": {"x": {**x, "field": field}, "y": y},
-        }
-        for field, size, fill in (("b", 190, MUTED), ("c", 90, AXIS_COLOURS[colour]))
-    ]
-    line = {
-        "transform": [{"filter": "datum.b != null && datum.c != null"}],
-        "mark": {"type": "rule", "strokeWidth": 5, "color": LINE},
-        "encoding": {"x": {**x, "field": "b"}, "x2": {"field": "c"}, "y": y},
-    }
-    return render_svg(
-        {
-            "width": 300,
-            "height": {"step": 30},
-            "padding": _PADDING,
-            "data": {"values": values},
-            "layer": [line, *dots],
-        }
-    )
+    step = 30
+    drawing, x = _start_dots([pair.name for pair in pairs], over, step)
+    for at, pair in enumerate(pairs):
+        middle = (at + 0.5) * step
+        baseline, candidate = (
+            None if value is None else x.place(value) for value in (pair.baseline, pair.candidate)
+        )
+        if baseline is not None and candidate is not None:
+            ends = [(baseline, middle), (candidate, middle)]
+            drawing.add_line(ends, stroke=LINE, width=5)
+        if baseline is not None:
+            drawing.add_dot((baseline, middle), 7.5, fill=MUTED)
+        if candidate is not None:
+            drawing.add_dot((candidate, middle), 5, fill=get_axis_colour(colour))
+    return drawing.render()
 
 
 def draw_dot_rows(
     axes: Sequence[str], variants: Sequence[Sequence[float | None]], over: ChartRange
 ) -> Markup:
     """Draw a row of dots for each axis, one below the other per variant; the baseline is first."""
-    labels = shorten_labels(axes, 32)
-    colours = [MUTED, *(AXIS_COLOURS[at % len(AXIS_COLOURS)] for at in range(len(variants) - 1))]
-    values = [
-        {"n": label, "v": at, "x": value}
-        for at, variant in enumerate(variants)
-        for label, value in zip(labels, variant, strict=True)
-        if value is not None
-    ]
-    variant_field = {"field": "v", "type": "ordinal"}
-    y: dict[str, Any] = {"field": "n", "type": "nominal", "sort": None, "title": None}
-    y |= {"axis": {"labelLimit": 240, "grid": True}, "scale": {"domain": labels}}
-    order = list(range(len(variants)))
-    return render_svg(
-        {
-            "width": 300,
-            "height": {"step": 13},
-            "padding": _PADDING,
-            "data": {"values": values},
-            "mark": {"type": "point", "filled": True, "opacity": 1, "size": 90},
-            "encoding": {
-                "x": {**over.build_axis(), "field": "x"},
-                "y": y,
-                "yOffset": {**variant_field, "scale": {"domain": order}},
-                "color": {
-                    **variant_field,
-                    "legend": None,
-                    "scale": {"domain": order, "range": colours},
-                },
-            },
-        }
-    )
+    step = 13 * (len(variants) + 1)
+    drawing, x = _start_dots(axes, over, step)
+    for number, variant in enumerate(variants):
+        colour = get_axis_colour(number - 1) if number else MUTED
+        for at, value in enumerate(variant):
+            if value is not None:
+                drawing.add_dot((x.place(value), at * step + 13 * (number + 1)), 5.3, fill=colour)
+    return drawing.render()
+
+
+def _start_dots(axes: Sequence[str], over: ChartRange, step: float) -> tuple[Drawing, LinearScale]:
+    """Begin a chart with a row for each axis: the grid, the labels and the horizontal scale."""
+    drawing = Drawing(_DOTS_WIDTH, step * len(axes))
+    x = LinearScale(low=over.lowest, high=over.highest, start=0, end=_DOTS_WIDTH)
+    _draw_value_axis(drawing, x, over.list_labels(), step * len(axes))
+    for at, label in enumerate(shorten_labels(axes, 32)):
+        middle = (at + 0.5) * step
+        drawing.add_line([(0, middle), (_DOTS_WIDTH, middle)], stroke=LINE)
+        _label_row(drawing, middle, label)
+    return drawing, x
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -534,59 +441,25 @@ def draw_gaps(gaps: Sequence[Gap], equal: str, limit: str) -> Markup:
     seen = [0.0, *(end for gap in gaps for end in (gap.mean, gap.limit, *(gap.bounds or ())))]
     pad = max(0.01, (max(seen) - min(seen)) * 0.12)
     low, high = max(-1.05, min(seen) - pad), min(1.05, max(seen) + pad)
-    labels = shorten_labels((gap.name for gap in gaps), 24)
-    values = []
-    for label, gap in zip(labels, gaps, strict=True):
-        # A bound beyond the chart is cut at its edge.
-        lower, upper = gap.bounds or (gap.mean, gap.mean)
-        ends = {"e": low, "m": gap.limit, "l": max(low, lower), "u": min(high, upper)}
-        values.append({"n": label, **ends, "x": gap.mean, "c": gap.colour})
-    x: dict[str, Any] = {"type": "quantitative", "title": None}
-    x["scale"] = {"domain": [low, high], "nice": False}
-    x["axis"] = {"format": "+.2~f", "tickCount": 5, "labelColor": MUTED}
-    x["axis"]["labelExpr"] = "datum.value ? datum.label : '0'"  # zero without a sign
-    y: dict[str, Any] = {"field": "n", "type": "nominal", "sort": None, "title": None}
-    y["scale"] = {"domain": labels, "padding": 0}
-    y["axis"] = {"labelLimit": 200} if len(gaps) > 1 else None
-    colour = {"field": "c", "type": "nominal", "scale": None}
-    height = 38
-    line = {"type": "tick", "thickness": 2, "size": height}
-    # The area beyond the limit, the limit and the zero line; then bounds and means upon them.
-    layers: list[dict[str, Any]] = [
-        {
-            "mark": {"type": "rect", "color": BAD, "opacity": 0.1},
-            "encoding": {"x": {**x, "field": "e"}, "x2": {"field": "m"}, "y": y},
-        },
-        {"mark": {**line, "color": BAD}, "encoding": {"x": {**x, "field": "m"}, "y": y}},
-        {"mark": {**line, "color": MUTED}, "encoding": {"x": {**x, "datum": 0}, "y": y}},
-        {
-            "mark": {"type": "bar", "height": 12, "cornerRadius": 6, "opacity": 0.45},
-            "encoding": {"x": {**x, "field": "l"}, "x2": {"field": "u"}, "y": y, "color": colour},
-        },
-        {
-            "mark": {"type": "point", "filled": True, "size": 200, "opacity": 1},
-            "encoding": {"x": {**x, "field": "x"}, "y": y, "color": colour},
-        },
-    ]
-    # The labels stand above the two lines, to the left of the limit and to the right of zero.
-    for at, word, side, by in (
-        (gaps[0].limit, limit, "right", -2),
-        (0.0, equal, "left", 2),
-    ):
-        text = {"field": "t", "type": "nominal"}
-        layers.append(
-            {
-                "data": {"values": [{"x": at, "t": word}]},
-                "mark": {"type": "text", "align": side, "dx": by, "color": INK, "fontSize": 12},
-                "encoding": {"x": {**x, "field": "x"}, "y": {"value": -9}, "text": text},
-            }
-        )
-    return render_svg(
-        {
-            "width": 340,
-            "height": {"step": height},
-            "padding": {"left": 14, "right": 14, "top": 5, "bottom": 5},
-            "data": {"values": values},
-            "layer": layers,
-        }
-    )
+    width, step = 340, 38
+    height = step * len(gaps)
+    # The scale draws a bound beyond the chart at its edge.
+    drawing, x = Drawing(width, height), LinearScale(low=low, high=high, start=0, end=width)
+    names = shorten_labels((gap.name for gap in gaps), 24) if len(gaps) > 1 else [""]
+    zero = x.place(0)
+    for at, (name, gap) in enumerate(zip(names, gaps, strict=True)):
+        top, margin = at * step, x.place(gap.limit)
+        drawing.add_rectangle((0, top, margin, step), fill=BAD, opacity=0.1)
+        drawing.add_line([(margin, top), (margin, top + step)], stroke=BAD, width=2)
+        drawing.add_line([(zero, top), (zero, top + step)], stroke=MUTED, width=2)
+        lower, upper = (x.place(bound) for bound in gap.bounds or (gap.mean, gap.mean))
+        box = (lower, top + 13, upper - lower, 12)
+        drawing.add_rectangle(box, fill=gap.colour, radius=6, opacity=0.45)
+        drawing.add_dot((x.place(gap.mean), top + step / 2), 8, fill=gap.colour)
+        _label_row(drawing, top + step / 2, name)
+    _label_limit(drawing, x.place(gaps[0].limit), -6, limit, before=True)
+    _label_limit(drawing, zero, -6, equal, before=False)
+    for tick in list_ticks(low, high, find_tick_step(low, high, 5)):
+        label = f"{tick:+g}".replace("-", "−") if tick else "0"
+        drawing.add_text((x.place(tick), height + 18), label, fill=MUTED, anchor="middle")
+    return drawing.render()

@@ -192,7 +192,7 @@
   // --- the bars -------------------------------------------------------------------------------
   // One path for each axis, in which each item has a rectangle; another order is another path.
   const chart = document.querySelector("#bars .chart svg");
-  const paths = chart ? [...chart.querySelectorAll(".bars_marks path")] : [];
+  const paths = chart ? [...chart.querySelectorAll(".bars path")] : [];
   const layer = paths.length ? paths[0].parentNode : null;
   const shapes = paths.map((path) => path.getAttribute("d").slice(1).split("M").map((part) => part.slice(part.indexOf(","))));
   const pitch = items.length ? 1000 / items.length : 0;
