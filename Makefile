@@ -92,7 +92,7 @@ exams: $(VENV)/.run ## write the built-in exams anew from the verb table
 	$(BIN)/python scripts/build_exams.py
 
 pins: $(VENV)/.dev ## compile the pinned requirements anew (names no index)
-	$(COMPILE) -o requirements/run.txt pyproject.toml
+	$(COMPILE) --extra tokens -o requirements/run.txt pyproject.toml
 	$(COMPILE) --allow-unsafe -o requirements/dev.txt requirements/dev.in
 
 bench: $(VENV)/.dev ## measure bulk scoring beside its floor; writes docs/performance.md

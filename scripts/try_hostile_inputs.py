@@ -34,7 +34,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
-import zstandard
+from backports import zstd
 
 from fuzz_lint import DOCUMENTS, mutate_text
 from markscheme.cli.main import _run_command
@@ -344,7 +344,7 @@ def list_bombs(folder: Path, rng: random.Random) -> Iterator[list[str]]:
         archive.writestr("header.json", header)
         for number in range(20_000):
             archive.writestr(f"samples/{number}_epoch_1.json", "{}")
-    (folder / "bomb.jsonl.zst").write_bytes(zstandard.compress(b"0" * 200_000_000))
+    (folder / "bomb.jsonl.zst").write_bytes(zstd.compress(b"0" * 200_000_000))
     for name in ("bomb.eval", "many.eval", "bomb.jsonl.zst"):
         yield ["transcript", str(folder / name)]
     exam = _write(folder / "exam.yaml", "exam: e\nitems:\n  - {id: x, prompt: p}\n")

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-import zstandard
+from backports import zstd
 
 from agent_logs import LOGS, list_calls, list_tokens
 from markscheme import read_transcript
@@ -77,10 +77,11 @@ def test_the_oldest_rollouts_have_bare_lines() -> None:
 
 def test_a_packed_rollout_is_unpacked_while_it_is_read(tmp_path: Path) -> None:
     path = tmp_path / f"{CODEX.name}.zst"
-    packer = zstandard.ZstdCompressor().compressobj()
-    block = zstandard.COMPRESSOBJ_FLUSH_BLOCK
+    packer = zstd.ZstdCompressor()
     lines = CODEX.read_bytes().splitlines(keepends=True)
-    packed = [packer.compress(line) + packer.flush(block) for line in lines]
+    packed = [
+        packer.compress(line) + packer.flush(zstd.ZstdCompressor.FLUSH_BLOCK) for line in lines
+    ]
     path.write_bytes(b"".join(packed) + packer.flush())
     transcript = read_transcript(path)
     assert transcript.complete

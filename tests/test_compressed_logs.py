@@ -10,7 +10,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-import zstandard
+from backports import zstd
 
 from commands import here, prepared
 
@@ -64,7 +64,7 @@ def test_a_member_that_states_a_smaller_size_than_it_has_is_not_unpacked_further
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "liar.eval"
-    packed = zstandard.compress(b" " * 300_000_000)
+    packed = zstd.compress(b" " * 300_000_000)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
         archive.writestr("header.json", HEADER)
         archive.writestr("samples/1_epoch_1.json", packed)
@@ -91,7 +91,7 @@ def test_a_member_that_states_a_smaller_size_than_it_has_is_not_unpacked_further
 
 def test_zstandard_that_unpacks_to_far_more_than_it_holds_is_refused(tmp_path: Path) -> None:
     bomb = tmp_path / "bomb.jsonl.zst"
-    bomb.write_bytes(zstandard.compress(b"0" * 40_000_000))
+    bomb.write_bytes(zstd.compress(b"0" * 40_000_000))
     assert bomb.stat().st_size < 40_000
     assert "unpacks to more than 16 MB" in refuse(bomb)
 
@@ -114,9 +114,7 @@ def test_a_long_log_of_several_frames_is_read_whole(tmp_path: Path, frames: int)
     step = len(lines) // frames + 1
     parts = [lines[start : start + step] for start in range(0, len(lines), step)]
     path = tmp_path / "chat.jsonl.zst"
-    path.write_bytes(
-        b"".join(zstandard.compress(("\n".join(part) + "\n").encode()) for part in parts)
-    )
+    path.write_bytes(b"".join(zstd.compress(("\n".join(part) + "\n").encode()) for part in parts))
     done = here("transcript", path, "--format", "json")
     assert done.code == 0, done.err
     document = done.json

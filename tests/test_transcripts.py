@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 import pytest
-import zstandard
+from backports import zstd
 
 from agent_logs import LOGS, find_subagent, list_calls, list_tokens, write_database
 from markscheme import MarkschemeError, Transcript, UsageError, read_transcript
@@ -104,7 +104,7 @@ def inspect_logs(folder: Path) -> list[Path]:
 
 def _with_zstandard(path: Path, sample: bytes) -> Path:
     """Write an archive whose sample is packed by method 93."""
-    packed = zstandard.ZstdCompressor().compress(sample)
+    packed = zstd.compress(sample)
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("header.json", json.dumps({"status": "success", "eval": {}}))
         archive.writestr("samples/s1_epoch_1.json", packed)

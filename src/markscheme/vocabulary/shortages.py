@@ -34,7 +34,7 @@ _BY_ERROR_NUMBER = {
 # How Rust words an error of the system: "No space left on device (os error 28)".
 _RUST_ERROR_NUMBER = re.compile(r"\(os error (\d+)\)")
 # Only errors of these packages are recognised by their text: any other text may quote an input.
-_LIBRARIES = ("polars", "pyo3_runtime", "sqlite3", "psycopg", "zstandard")
+_LIBRARIES = ("polars", "pyo3_runtime", "sqlite3", "psycopg", "backports.zstd")
 _BY_LIBRARY_TEXT = {
     "StorageFull": _DISK,
     "database or disk is full": _DISK,

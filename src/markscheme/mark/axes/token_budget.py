@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 from markscheme.mark.axes.base import TextAxis
 from markscheme.mark.axes.number import parse_tolerance
 from markscheme.mark.axes.tag_limits import check_limit_tag, check_limits, get_limit
-from markscheme.vocabulary import Cell, Item, format_value, sentence
+from markscheme.vocabulary import Cell, Item, UsageError, format_value, sentence
 
 # No token has more bytes, so a text of n bytes has at least n / 128 tokens.
 _MAX_TOKEN_BYTES = 128
@@ -79,11 +79,18 @@ class TokenBudget(TextAxis):
 
 @cache
 def load_token_counter(name: str) -> Callable[[str], int]:
-    """Load a tokenizer and return a function that counts tokens; loading is slow, so cached."""
+    """Load a tokenizer and return a function that counts tokens; loading is slow, so cached.
+
+    Raises:
+        UsageError: the package with the tokenizers is not installed; it is an extra.
+    """
     with warnings.catch_warnings():
         # The package opens its own data in a deprecated way.
         warnings.simplefilter("ignore", DeprecationWarning)
-        from bpe_openai import get_encoding  # type: ignore[import-untyped]
-
+        try:
+            from bpe_openai import get_encoding  # type: ignore[import-untyped]
+        except ImportError as error:
+            message = "token_budget counts with the package bpe-openai, which is an extra"
+            raise UsageError(f"{message}: pip install 'markscheme[tokens]'") from error
         encoding = get_encoding(name)
     return lambda text: len(encoding.encode_ordinary(text))

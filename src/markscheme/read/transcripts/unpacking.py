@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import io
 import struct
+import sys
 import zipfile
 import zlib
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO, Self
 
@@ -22,9 +24,8 @@ _MIN_ALLOWANCE = 16 * 1024**2
 _MAX_MEMBERS = 100_000
 _ZSTANDARD_METHOD = 93
 _LOCAL_HEADER_BYTES = 30
-# A block of zstandard of 4 bytes unpacks to 128 kB, so a piece of this size to at most 32 MB.
-_PACKED_PIECE_BYTES = 1024
-_MAX_WINDOW_BYTES = 2**27
+_PIECE_BYTES = 1 << 16
+_MAX_WINDOW_LOG = 27
 
 BuildError = Callable[[str], InputError]
 
@@ -41,6 +42,17 @@ def _refuse_size(build_error: BuildError, allowance: int) -> InputError:
     )
 
 
+def _load_zstd() -> Any:
+    """Load the module for zstandard, which the standard library has from Python 3.14 on."""
+    return import_module("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
+
+
+def _create_decompressor(zstd: Any) -> Any:
+    """Return a decompressor of one frame that refuses to allocate more than the largest window."""
+    options = {zstd.DecompressionParameter.window_log_max: _MAX_WINDOW_LOG}
+    return zstd.ZstdDecompressor(options=options)
+
+
 class ZstandardStream(io.RawIOBase):
     """A zstandard file, unpacked while it is read. It ends where the file is damaged or cut.
 
@@ -48,19 +60,13 @@ class ZstandardStream(io.RawIOBase):
     """
 
     def __init__(self, file: BinaryIO, size: int, build_error: BuildError) -> None:
-        from zstandard import ZstdDecompressor, ZstdError
-
         self.is_cut = False
         self._file = file
-        self._create_decompressor = ZstdDecompressor(
-            max_window_size=_MAX_WINDOW_BYTES
-        ).decompressobj
-        self._decompressor = self._create_decompressor()
-        self._zstd_error = ZstdError
+        self._zstd = _load_zstd()
+        self._decompressor = _create_decompressor(self._zstd)
         self._build_error = build_error
         self._allowance = compute_allowance(size)
         self._unpacked_bytes = 0
-        self._pending = b""
         self._piece = memoryview(b"")
 
     def readable(self) -> bool:
@@ -71,11 +77,11 @@ class ZstandardStream(io.RawIOBase):
         """Fill the buffer as far as the next piece goes."""
         while not self._piece:
             packed = self._read_packed()
-            if not packed:
+            if packed is None:
                 return 0
             try:
-                unpacked = self._decompressor.decompress(packed)
-            except self._zstd_error:
+                unpacked = self._decompressor.decompress(packed, _PIECE_BYTES)
+            except self._zstd.ZstdError:
                 self.is_cut = True
                 return 0
             self.is_cut = not self._decompressor.eof
@@ -88,24 +94,20 @@ class ZstandardStream(io.RawIOBase):
         self._piece = self._piece[count:]
         return count
 
-    def _read_packed(self) -> bytes:
-        """Return the next bytes to unpack; the next frame begins with those that were left over."""
-        rest = b""
+    def _read_packed(self) -> bytes | None:
+        """Return the next bytes to unpack, none if some are still waiting, `None` at the end."""
         if self._decompressor.eof:
-            rest = self._decompressor.unused_data
-            self._decompressor = self._create_decompressor()
-        if rest or not self._pending:
-            self._pending = rest + self._pending or self._file.read(1 << 16)
-        packed = self._pending[:_PACKED_PIECE_BYTES]
-        self._pending = self._pending[_PACKED_PIECE_BYTES:]
-        return packed
+            # The next frame begins with what was left over.
+            packed = self._decompressor.unused_data or self._file.read(_PIECE_BYTES)
+            self._decompressor = _create_decompressor(self._zstd)
+            return packed or None
+        return (self._file.read(_PIECE_BYTES) or None) if self._decompressor.needs_input else b""
 
 
 class ZipArchive:
     """The members of a ZIP archive, by name; use it in a `with` block.
 
-    Members may be compressed with zstandard, which the standard library reads only from Python 3.14
-    on.
+    Members may be compressed with zstandard, which `zipfile` reads only from Python 3.14 on.
 
     Raises:
         InputError: the archive is damaged, or its members unpack to more than is allowed.
@@ -158,12 +160,6 @@ class ZipArchive:
         return None if content is None else content.decode("utf-8", "replace")
 
     def _read_zstandard_member(self, member: zipfile.ZipInfo) -> bytes | None:
-        from zstandard import (
-            ZstdDecompressor,
-            ZstdError,
-            get_frame_parameters,
-        )
-
         # The data begins after the local header and two fields of variable length.
         with self._path.open("rb") as file:
             file.seek(member.header_offset)
@@ -171,11 +167,10 @@ class ZipArchive:
             name_length, extra_length = struct.unpack("<HH", head[26:30])
             file.seek(member.header_offset + _LOCAL_HEADER_BYTES + name_length + extra_length)
             packed = file.read(member.compress_size)
+        zstd = _load_zstd()
+        decompressor = _create_decompressor(zstd)
         try:
-            # The library allocates what the frame claims, whatever the most is that it may return.
-            if get_frame_parameters(packed).content_size not in {member.file_size, 2**64 - 1}:
-                return None
-            decompressor = ZstdDecompressor(max_window_size=_MAX_WINDOW_BYTES)
-            return decompressor.decompress(packed, max_output_size=member.file_size or 1)
-        except ZstdError:
+            content: bytes = decompressor.decompress(packed, max(1, member.file_size))
+        except zstd.ZstdError:
             return None
+        return content if decompressor.eof and len(content) == member.file_size else None
