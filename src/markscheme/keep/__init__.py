@@ -3,11 +3,21 @@
 `open` finds and opens it; `sqlite` and `postgres` implement `database`, and `schema` holds the
 migrations. `store` is the interface that everything else uses; `records` are its values, `runs`
 finds runs by name, `tags` holds a tag for a run that is about to begin, `chunks` stores answers and
-cells as Arrow frames, and `journal` keeps the replies of live subjects. This is the only package
+cells as Arrow frames, and `journal` keeps the replies of live subjects, and
+`learning` learners, reviews and papers. This is the only package
 that imports a database driver. It may not score, judge or print.
 """
 
 from markscheme.keep.journal import Journal, JournalEntry, JournalSession
+from markscheme.keep.learning import (
+    OWN_LEARNER,
+    Learner,
+    LearnerReview,
+    LearningRecords,
+    Paper,
+    PaperAnswer,
+    PaperMode,
+)
 from markscheme.keep.open import DEFAULT_STORE_PATH, STORE_VARIABLE, open_store, resolve_place
 from markscheme.keep.records import (
     AnswerSource,
@@ -30,6 +40,7 @@ from markscheme.keep.tags import hold_tag
 
 __all__ = [
     "DEFAULT_STORE_PATH",
+    "OWN_LEARNER",
     "RESULT_FILE_SUFFIXES",
     "STORE_VARIABLE",
     "AnswerSource",
@@ -40,7 +51,13 @@ __all__ = [
     "Journal",
     "JournalEntry",
     "JournalSession",
+    "Learner",
+    "LearnerReview",
+    "LearningRecords",
     "NewRun",
+    "Paper",
+    "PaperAnswer",
+    "PaperMode",
     "RunData",
     "RunStatus",
     "Store",

@@ -6,6 +6,12 @@ looks at the answers of a class. Everything here is pure: values in, values out.
 `keep`, conducting to `workflows`.
 """
 
+from markscheme.learn.answer_fields import (
+    AnswerField,
+    FieldKind,
+    build_answer,
+    list_answer_fields,
+)
 from markscheme.learn.deck import (
     DEFAULT_LIMITS,
     CardChoice,
@@ -64,6 +70,7 @@ __all__ = [
     "PASS_GRADE",
     "RECALL_RULE",
     "SLOW_MS",
+    "AnswerField",
     "CardChoice",
     "CardKind",
     "CardReview",
@@ -71,6 +78,7 @@ __all__ = [
     "DailyLimits",
     "DeckCounts",
     "DeckState",
+    "FieldKind",
     "GradedAnswer",
     "GradedReview",
     "ItemAnalysis",
@@ -83,6 +91,7 @@ __all__ = [
     "SchedulerName",
     "Support",
     "analyse_items",
+    "build_answer",
     "build_deck_state",
     "choose_card",
     "classify_review",
@@ -100,6 +109,7 @@ __all__ = [
     "find_weakest_tag",
     "fold_reviews",
     "grade_answer",
+    "list_answer_fields",
     "list_leeches",
     "plan_reviews",
     "review_card",
