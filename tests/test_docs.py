@@ -114,7 +114,7 @@ def test_every_decision_is_listed() -> None:
 def test_the_site_is_built_without_a_broken_link_and_lists_every_page(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "docs", tmp_path / "docs")
     shutil.copy(ROOT / "zensical.toml", tmp_path)
-    program = Path(sys.executable).with_name("zensical")
+    program = str(Path(sys.executable).with_name("zensical"))
     build = [program, "build", "--strict"]
     done = subprocess.run(build, cwd=tmp_path, check=False, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
