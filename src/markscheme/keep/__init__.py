@@ -3,9 +3,15 @@
 `open` finds and opens it; `sqlite` and `postgres` implement `database`, and `schema` holds the
 migrations. `store` is the interface that everything else uses; `records` are its values, `runs`
 finds runs by name, `tags` holds a tag for a run that is about to begin, `chunks` stores answers and
+<<<<<<< HEAD
 cells as Arrow frames, and `journal` keeps the replies of live subjects, and
 `learning` learners, reviews and papers. This is the only package
 that imports a database driver. It may not score, judge or print.
+=======
+cells as Arrow frames, and `journal` keeps the replies of live subjects. `pool` serves many callers
+at once, and `web_access` holds the links and sessions of the web app. This is the only package that
+imports a database driver. It may not score, judge or print.
+>>>>>>> main
 """
 
 from markscheme.keep.journal import Journal, JournalEntry, JournalSession
@@ -19,6 +25,7 @@ from markscheme.keep.learning import (
     PaperMode,
 )
 from markscheme.keep.open import DEFAULT_STORE_PATH, STORE_VARIABLE, open_store, resolve_place
+from markscheme.keep.pool import StorePool
 from markscheme.keep.records import (
     AnswerSource,
     Baseline,
@@ -37,6 +44,14 @@ from markscheme.keep.records import (
 from markscheme.keep.runs import RESULT_FILE_SUFFIXES, check_tag
 from markscheme.keep.store import Store
 from markscheme.keep.tags import hold_tag
+from markscheme.keep.web_access import (
+    EnteredLink,
+    Grant,
+    HeldSession,
+    Role,
+    WebAccess,
+    digest_token,
+)
 
 __all__ = [
     "DEFAULT_STORE_PATH",
@@ -48,6 +63,9 @@ __all__ = [
     "Document",
     "DocumentKind",
     "DocumentReference",
+    "EnteredLink",
+    "Grant",
+    "HeldSession",
     "Journal",
     "JournalEntry",
     "JournalSession",
@@ -55,18 +73,25 @@ __all__ = [
     "LearnerReview",
     "LearningRecords",
     "NewRun",
+<<<<<<< HEAD
     "Paper",
     "PaperAnswer",
     "PaperMode",
+=======
+    "Role",
+>>>>>>> main
     "RunData",
     "RunStatus",
     "Store",
+    "StorePool",
     "StoredChunk",
     "StoredFrame",
     "StoredOutcomes",
     "StoredRun",
     "Tag",
+    "WebAccess",
     "check_tag",
+    "digest_token",
     "hold_tag",
     "open_store",
     "resolve_place",

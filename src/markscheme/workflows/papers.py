@@ -119,15 +119,15 @@ def hand_in_paper(place: str | Path, id_: str) -> str:
             return paper.run
         store.learning.hand_in_paper(id_)
         run = _find_finished_run(store, id_)
-        if run is None:
-            rubric, exam = load_paper_documents(store, paper)
-            rows = export_paper(store, paper)
-    if run is None:
-        result = score(rubric, exam, rows, store=place, tag=_build_tag(id_), source=PORTAL_SOURCE)
-        (run,) = result.run_ids
+        if run is not None:
+            store.learning.record_paper_run(id_, run)
+            return run
+        rubric, exam = load_paper_documents(store, paper)
+        rows = export_paper(store, paper)
+    result = score(rubric, exam, rows, store=place, tag=_build_tag(id_), source=PORTAL_SOURCE)
     with open_store(place, create=False) as store:
-        store.learning.record_paper_run(id_, run)
-        return load_paper(store, id_).run or run
+        store.learning.record_paper_run(id_, result.run_ids[0])
+        return load_paper(store, id_).run or result.run_ids[0]
 
 
 def _build_tag(paper: str) -> str:
