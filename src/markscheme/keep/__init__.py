@@ -3,15 +3,10 @@
 `open` finds and opens it; `sqlite` and `postgres` implement `database`, and `schema` holds the
 migrations. `store` is the interface that everything else uses; `records` are its values, `runs`
 finds runs by name, `tags` holds a tag for a run that is about to begin, `chunks` stores answers and
-<<<<<<< HEAD
-cells as Arrow frames, and `journal` keeps the replies of live subjects, and
-`learning` learners, reviews and papers. This is the only package
-that imports a database driver. It may not score, judge or print.
-=======
-cells as Arrow frames, and `journal` keeps the replies of live subjects. `pool` serves many callers
-at once, and `web_access` holds the links and sessions of the web app. This is the only package that
-imports a database driver. It may not score, judge or print.
->>>>>>> main
+cells as Arrow frames, `journal` keeps the replies of live subjects, and `learning` learners, their
+reviews and their papers, which `forgetting` frees of texts. `pool` serves many callers at once, and
+`web_access` holds the links and sessions of the web app. This is the only package that imports a
+database driver. It may not score, judge or print.
 """
 
 from markscheme.keep.journal import Journal, JournalEntry, JournalSession
@@ -73,13 +68,10 @@ __all__ = [
     "LearnerReview",
     "LearningRecords",
     "NewRun",
-<<<<<<< HEAD
     "Paper",
     "PaperAnswer",
     "PaperMode",
-=======
     "Role",
->>>>>>> main
     "RunData",
     "RunStatus",
     "Store",
