@@ -1,8 +1,8 @@
 """What learners need beside a score: when a card comes again, how well it was recalled, and why.
 
 `scheduling` is SM-2, its Delphi variant and FSRS, as a fold over append-only reviews. `recall`
-makes a quality from 0 to 5 out of a breakdown, `deck` chooses the next card, and `item_analysis`
-looks at the answers of a class. Everything here is pure: values in, values out. Storing belongs to
+makes a quality from 0 to 5 out of a breakdown, `deck` chooses the next card, `feedback` says each
+lost point in the learner's words, and `item_analysis` looks at the answers of a class. Everything here is pure: values in, values out. Storing belongs to
 `keep`, conducting to `workflows`.
 """
 
@@ -27,6 +27,7 @@ from markscheme.learn.deck import (
     find_weakest_tag,
     list_leeches,
 )
+from markscheme.learn.feedback import AxisFeedback, explain_answer, explain_schedule, list_hints
 from markscheme.learn.item_analysis import (
     ItemAnalysis,
     ItemStatistics,
@@ -71,6 +72,7 @@ __all__ = [
     "RECALL_RULE",
     "SLOW_MS",
     "AnswerField",
+    "AxisFeedback",
     "CardChoice",
     "CardKind",
     "CardReview",
@@ -102,7 +104,9 @@ __all__ = [
     "count_cards",
     "describe_tag",
     "describe_tag_key",
+    "explain_answer",
     "explain_quality",
+    "explain_schedule",
     "find_next_day",
     "find_recall_facts",
     "find_study_day",
@@ -110,6 +114,7 @@ __all__ = [
     "fold_reviews",
     "grade_answer",
     "list_answer_fields",
+    "list_hints",
     "list_leeches",
     "plan_reviews",
     "review_card",

@@ -35,10 +35,6 @@ if TYPE_CHECKING:
 
     from markscheme.vocabulary import Breakdown
 
-DEFAULT_RUBRIC = "tutor-capstone"
-PRACTICE_EXAM = "practice"
-EXAMS = ("capstone", "capstone-extra")
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PracticeSettings:
