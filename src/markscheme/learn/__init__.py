@@ -2,8 +2,8 @@
 
 `scheduling` is SM-2, its Delphi variant and FSRS, as a fold over append-only reviews. `recall`
 makes a quality from 0 to 5 out of a breakdown, `deck` chooses the next card, `feedback` says each
-lost point in the learner's words, and `item_analysis` looks at the answers of a class. Everything here is pure: values in, values out. Storing belongs to
-`keep`, conducting to `workflows`.
+lost point in the learner's words, and `item_analysis` looks at the answers of a class. Everything
+here is pure: values in, values out. Storing belongs to `keep`, conducting to `workflows`.
 """
 
 from markscheme.learn.answer_fields import (
@@ -51,6 +51,7 @@ from markscheme.learn.recall import (
 )
 from markscheme.learn.scheduling import (
     LEECH_LAPSES,
+    NEW_CARD,
     PASS_GRADE,
     CardState,
     GradedReview,
@@ -63,11 +64,12 @@ from markscheme.learn.scheduling import (
     plan_reviews,
     review_card,
 )
-from markscheme.learn.tag_names import describe_tag, describe_tag_key
+from markscheme.learn.wording import count_days, describe_tag, describe_tag_key, describe_when
 
 __all__ = [
     "DEFAULT_LIMITS",
     "LEECH_LAPSES",
+    "NEW_CARD",
     "PASS_GRADE",
     "RECALL_RULE",
     "SLOW_MS",
@@ -102,8 +104,10 @@ __all__ = [
     "compute_quality",
     "compute_reliability",
     "count_cards",
+    "count_days",
     "describe_tag",
     "describe_tag_key",
+    "describe_when",
     "explain_answer",
     "explain_quality",
     "explain_schedule",

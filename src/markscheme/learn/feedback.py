@@ -7,7 +7,7 @@ table make a sentence that helps: which form was typed, and which was asked for.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import date
 
 from msgspec import Struct
@@ -20,7 +20,6 @@ from markscheme.learn.recall import (
     split_axes,
 )
 from markscheme.learn.scheduling import PASS_GRADE, CardState, ReviewKind
-from markscheme.learn.tag_names import describe_tag
 from markscheme.learn.verb_forms import (
     FormReading,
     find_item_form,
@@ -28,9 +27,19 @@ from markscheme.learn.verb_forms import (
     read_spanish,
     strip_pronoun,
 )
+from markscheme.learn.wording import count_days, describe_tag, describe_when
 from markscheme.mark import find_leading_axis, get_expectation_key
 from markscheme.read.verbs import VerbForm, load_verbs
-from markscheme.vocabulary import AxisSpec, Breakdown, Cell, Item, Response, Rubric, sentence
+from markscheme.vocabulary import (
+    AxisSpec,
+    Breakdown,
+    Cell,
+    Item,
+    Response,
+    Rubric,
+    join_messages,
+    sentence,
+)
 
 _MAX_QUOTED = 40
 
@@ -85,10 +94,13 @@ def _explain_axis(
         return _explain_loss(text, form, cell)
     is_english = find_leading_axis(rubric) is spec.axis
     readings = read_english(text) if is_english else read_spanish(text)
-    verb = asked[0] if is_english else load_verbs().verbs[asked[0]].spanish
-    return _explain_form(text, form, cell, readings, asked) or _explain_loss(
-        text, form, cell, verb=verb
-    )
+    name_verb = str if is_english else _name_in_spanish
+    told = _explain_form(text, form, cell, readings, asked, name_verb)
+    return told or _explain_loss(text, form, cell, verb=name_verb(asked[0]))
+
+
+def _name_in_spanish(verb: str) -> str:
+    return load_verbs().verbs[verb].spanish
 
 
 def _explain_full_marks(spec: AxisSpec, item: Item, text: str, form: str) -> str:
@@ -109,7 +121,8 @@ def _find_longer_word(text: str, groups: Sequence[Sequence[str]]) -> str | None:
     for group in groups:
         if any(_stands_alone(text, entry) for entry in group):
             continue
-        for word in re.findall(r"[\w'\N{RIGHT SINGLE QUOTATION MARK}]+", text):
+        words: list[str] = re.findall(r"[\w'\N{RIGHT SINGLE QUOTATION MARK}]+", text)
+        for word in words:
             if any(entry.lower() in word.lower() for entry in group):
                 return word
     return None
@@ -120,7 +133,12 @@ def _stands_alone(text: str, entry: str) -> bool:
 
 
 def _explain_form(
-    text: str, form: str, cell: Cell, readings: Sequence[FormReading], asked: VerbForm
+    text: str,
+    form: str,
+    cell: Cell,
+    readings: Sequence[FormReading],
+    asked: VerbForm,
+    name_verb: Callable[[str], str],
 ) -> str | None:
     """Say which form of the table was typed, if it is one."""
     own = [reading for reading in readings if reading.verb == asked[0]]
@@ -131,8 +149,8 @@ def _explain_form(
         return sentence(
             "{typed} is a form of {other}, not of {verb}; it is {form}",
             typed=_quote(strip_pronoun(text)),
-            other=readings[0].verb,
-            verb=asked[0],
+            other=name_verb(readings[0].verb),
+            verb=name_verb(asked[0]),
             form=form,
         )
     return None
@@ -194,9 +212,7 @@ def _explain_loss(text: str, form: str, cell: Cell, *, verb: str | None = None) 
 
 
 def _has_fewer_accents(text: str, form: str) -> bool:
-    return sum(not c.isascii() for c in strip_pronoun(text)) < sum(
-        not c.isascii() for c in form.strip("“”")
-    )
+    return sum(not c.isascii() for c in strip_pronoun(text)) < sum(not c.isascii() for c in form)
 
 
 def _explain_outer_form(spec: AxisSpec, cell: Cell) -> str:
@@ -214,12 +230,12 @@ def _explain_outer_form(spec: AxisSpec, cell: Cell) -> str:
 
 def _quote_expected(groups: Sequence[Sequence[str]]) -> str:
     """Quote what was expected, of several alternatives the first."""
-    return ", ".join(_quote(group[0]) for group in groups)
+    return join_messages(", ", [_quote(group[0]) for group in groups])
 
 
 def _quote(text: str) -> str:
     short = text if len(text) <= _MAX_QUOTED else f"{text[: _MAX_QUOTED - 1]}…"
-    return f"“{short}”"
+    return sentence("“{text}”", text=short)
 
 
 def explain_schedule(
@@ -227,6 +243,7 @@ def explain_schedule(
 ) -> str:
     """Say when a card comes again, and why then."""
     days = (after.due - today).days if after.due else 0
+    when = describe_when(days)
     if after.is_leech and kind is ReviewKind.SCHEDULED:
         return sentence(
             "You forgot it {n} times, so it is not asked any more. Find another way to learn it,"
@@ -236,31 +253,27 @@ def explain_schedule(
     if after.needs_repeat(today):
         if kind is ReviewKind.SCHEDULED and grade >= PASS_GRADE:
             return sentence(
-                "It comes once more today, and then in {n} days: the form was right, but not all"
-                " of it.",
-                n=days,
+                "It comes once more today, because not all of it was right, and then {when}.",
+                when=when,
             )
-        return sentence(
-            "It comes once more today, until you have it, and then in {n} days.", n=days
-        )
-    match kind:
-        case ReviewKind.REPEAT:
-            return sentence("You have it now. It comes again in {n} days, as planned.", n=days)
-        case ReviewKind.PRACTICE:
-            return sentence(
-                "It was not due yet, so this was practice: it still comes in {n} days.", n=days
-            )
+        return sentence("It comes once more today, until you have it, and then {when}.", when=when)
+    if kind is ReviewKind.REPEAT:
+        return sentence("You have it now. It comes again {when}, as planned.", when=when)
+    if kind is ReviewKind.PRACTICE:
+        return sentence("It was not due yet, so this was practice. It comes {when}.", when=when)
     late = (today - before.due).days if before.due else 0
     if late > 0 and after.passes > 2:  # noqa: PLR2004 - the first two intervals are fixed
         return sentence(
-            "It comes again in {n} days. It was {late} days late; the interval grows from the"
-            " planned {interval} days.",
-            n=days,
-            late=late,
-            interval=before.interval_days,
+            "It comes again {when}. It was {late} late; the interval grows from the planned"
+            " {interval}.",
+            when=when,
+            late=count_days(late),
+            interval=count_days(before.interval_days),
         )
+    if after.passes == 1:
+        return sentence("It comes again {when}: the first step is one day.", when=when)
     return sentence(
-        "It comes again in {n} days: recalled {passes} times in a row.", n=days, passes=after.passes
+        "It comes again {when}: you recalled it {n} times in a row.", when=when, n=after.passes
     )
 
 
