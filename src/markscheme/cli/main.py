@@ -53,7 +53,7 @@ COMMANDS = {
     "transcript": "Show what an agent did, from its session log.",
     "audit": "Test a rubric by breaking it on purpose.",
     "break": "The exercise: remove one rule, see what it does to the scores.",
-    "lint": "Check rubrics, exams and decision tables for mistakes.",
+    "lint": "Check rubrics, exams, judges and decision tables for mistakes.",
     "verify": "Recompute a published breakdown and say where it is wrong.",
 }
 
