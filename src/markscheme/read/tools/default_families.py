@@ -49,11 +49,13 @@ _DISPATCH_TOOLS = (
     *_split_names("delegate_task transfer_to_* delegate_to_* delegate_work_to_*"),
 )
 _WRITE_VERBS = _split_names(
-    "add append apply archive assign cancel clear close comment commit copy create delete deploy "
-    "destroy disable drop duplicate edit enable fork import insert invite kill merge modify move "
-    "patch pause post publish purge push put remove rename reopen replace reply reset resolve "
-    "restore resume revert revoke save schedule send set stop store submit terminate transfer "
-    "trash trigger truncate unarchive unassign update upload upsert write"
+    "add append apply approve archive assign attach cancel clear close comment commit copy create "
+    "delete deploy destroy detach disable drop duplicate edit enable fork grant import insert "
+    "install invite kill merge migrate modify move overwrite patch pause pay post provision "
+    "publish purge push put refund register reject remove rename reopen replace reply reset "
+    "resolve restart restore resume revert revoke rollback rotate save schedule send set stop "
+    "store submit terminate toggle transfer trash trigger truncate unarchive unassign uninstall "
+    "unlink unlock unpin unregister unsubscribe update upload upsert wipe write"
 )
 # Verbs with which the name of a tool of no server begins. Those of `add_numbers` and `set_mode` say
 # too little.
@@ -150,6 +152,7 @@ DEFAULT_FAMILIES: Mapping[str, tuple[Any, ...]] = {
         # Servers that begin each name with their own: slack_post_message
         *(f"*{server}_{verb}_*" for server in _SERVERS for verb in _WRITE_VERBS),
         *(f"*{server}-{verb}-*" for server in _SERVERS for verb in _WRITE_VERBS),
+        *(f"*{server}{sign}{verb}" for server in _SERVERS for sign in "_-" for verb in _LAST_VERBS),
         *_split_names("issue_write sub_issue_write *__merge_pull_request *_apply_migration"),
         *_split_names("apply_migration deploy_* *_deploy_* send_email send_message post_message"),
         *_split_names("*_write_file *_edit_file *_create_file *_delete_file *_move_file"),
