@@ -27,7 +27,8 @@ _READ_TOOLS = ("read*", "view", "grep", "glob", "ls", "list*")
 _READ_PROGRAMS = (
     "cat bat batcat tac head tail less more nl sed gsed awk gawk mawk ls eza exa tree find fd "
     "fdfind rg grep egrep fgrep zgrep ag ack ug ugrep jq yq strings xxd hexdump od "
-    "zcat ast-grep sg get-content gc get-childitem gci select-string sls findstr"
+    "zcat sort uniq cut paste comm diff join column fold rev wc ast-grep sg get-content gc "
+    "get-childitem gci select-string sls findstr"
 )
 # Programs that show what is in a file, or that it is there; `echo memory.md` reads no memory.
 _MEMORY_PROGRAMS = "|".join(
