@@ -37,7 +37,7 @@ def test_every_command_has_a_section() -> None:
 def test_every_option_of_a_command_is_in_its_section() -> None:
     text = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
     sections = {part.split("\n", 1)[0]: part for part in text.split("\n## ")[1:]}
-    everywhere = {"--format", "--store", "--help", "--lang"}
+    everywhere = {"--format", "--store", "--help", "--lang", "--plugin"}
     for name in COMMANDS:
         command = main.get_command(click.Context(main), name)
         assert command is not None

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from markscheme.mark import STEPS, find_item_problems, get_expectation_key
-from markscheme.mark.axes import AXES, CHECKS, EXPECTATIONS
+from markscheme.mark.axes import AXES, CHECKS, EXPECTATIONS, AxisRegistry
 from markscheme.read.documents import list_builtin_names, parse_rubric, read_exam, read_rubric
 from markscheme.vocabulary import Axis, Exam, Rubric, UsageError
 
@@ -23,22 +22,18 @@ BUILT_IN_EXPECTATIONS = ("gloss_contains",)
 def load_rubric(source: str | Path, *, axes: Iterable[type[Axis]] = ()) -> Rubric:
     """Load a rubric from a file or by its built-in name.
 
-    `axes` are axis kinds of your own that the rubric may name besides the built-in ones.
+    `axes` are axis kinds of your own that the rubric may name besides the built-in ones and those
+    of installed plugins.
 
     >>> load_rubric("tutor-capstone").axes[0].name
     'correctness'
     """
-    return read_rubric(source, kinds=_merge_axis_kinds(axes), steps=STEPS)
+    return read_rubric(source, kinds=AxisRegistry(axes), steps=STEPS)
 
 
 def parse_rubric_text(text: str, shown: str, *, axes: Iterable[type[Axis]] = ()) -> Rubric:
     """Return the rubric in a text, which messages call `shown`."""
-    return parse_rubric(text.encode(), shown, kinds=_merge_axis_kinds(axes), steps=STEPS)
-
-
-def _merge_axis_kinds(axes: Iterable[type[Axis]]) -> Mapping[str, type[Axis]]:
-    """Return the axis kinds that a rubric may name: the caller's, then the built-in ones."""
-    return ChainMap({axis.kind: axis for axis in axes}, AXES)  # type: ignore[arg-type]
+    return parse_rubric(text.encode(), shown, kinds=AxisRegistry(axes), steps=STEPS)
 
 
 def load_exam(*sources: str | Path, rubric: Rubric | str | Path | None = None) -> Exam:
@@ -85,12 +80,16 @@ def load_cases(*sources: str | Path, rubric: Rubric) -> GoldenCases:
     return read_cases(sources, rubric=rubric, expectations=_list_expectations(rubric), check=check)
 
 
-def build_json_schemas() -> dict[str, dict[str, Any]]:
-    """Return the JSON Schemas of the formats of rubrics, exams, judges and panels."""
+def build_json_schemas(kinds: Mapping[str, type[Axis]] = AXES) -> dict[str, dict[str, Any]]:
+    """Return the JSON Schemas of the formats of rubrics, exams, judges and panels.
+
+    A rubric may name the axis `kinds`: by default the built-in ones; an `AxisRegistry` has those of
+    plugins too.
+    """
     from markscheme.read.documents import json_schema
 
     return {
-        "rubric": json_schema.build_rubric_schema(AXES, STEPS),
+        "rubric": json_schema.build_rubric_schema(kinds, STEPS),
         "exam": json_schema.build_exam_schema(list(iter_default_expectations()), CHECKS, STEPS),
         "judge": json_schema.build_judge_schema(),
         "panel": json_schema.build_panel_schema(),

@@ -36,7 +36,7 @@ from markscheme.read.documents import (
     parse_rubric_tree,
     parse_tree,
 )
-from markscheme.vocabulary import Axis, DocumentError, Item, Problem, Rubric
+from markscheme.vocabulary import Axis, AxisKinds, DocumentError, Item, Problem, Rubric
 
 _EXAM_KEY = re.compile(rb"(?m)^(exam|items)\s*:")
 
@@ -57,7 +57,7 @@ class LintRegistry:
     `default_axes` are the axes by which an exam is checked if no rubric is given.
     """
 
-    kinds: Mapping[str, type[Axis]]
+    kinds: AxisKinds
     steps: Collection[str]
     expectations: Collection[str]
     default_axes: Sequence[Axis]
