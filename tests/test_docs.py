@@ -163,11 +163,19 @@ def test_the_error_in_the_readme_is_what_the_command_prints(tmp_path: Path) -> N
     "module",
     [
         "markscheme",
+        "markscheme.testing",
+        "markscheme.weigh.result",
+        "markscheme.workflows.agree",
+        "markscheme.workflows.compare",
         "markscheme.workflows.documents",
+        "markscheme.workflows.gate",
+        "markscheme.workflows.logs",
+        "markscheme.workflows.mark",
         "markscheme.workflows.prove",
         "markscheme.workflows.score",
         "markscheme.ask.subjects.tutor",
         "markscheme.workflows.run",
+        "markscheme.workflows.verify",
         "markscheme.mark.axes.base",
         "markscheme.mark.normalise",
         "markscheme.mark.response",
@@ -187,7 +195,10 @@ def test_the_error_in_the_readme_is_what_the_command_prints(tmp_path: Path) -> N
         "markscheme.vocabulary.numbers",
     ],
 )
-def test_the_examples_in_docstrings_are_true(module: str) -> None:
+def test_the_examples_in_docstrings_are_true(
+    module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     found = doctest.testmod(importlib.import_module(module))
     assert found.attempted > 0
     assert found.failed == 0

@@ -120,6 +120,16 @@ class Rubric:
     def __iter__(self) -> Iterator[AxisSpec]:
         return iter(self.axes)
 
+    def __repr__(self) -> str:
+        rated: tuple[ScaleAxis | ChoiceAxis | NoteAxis, ...] = (
+            *self.scales,
+            *self.choices,
+            *self.notes,
+        )
+        names = [*(spec.name for spec in self.axes), *(axis.name for axis in rated)]
+        axes = ", ".join(dict.fromkeys(names))
+        return f"Rubric({self.name!r}, version={self.version}, axes: {axes})"
+
     @property
     def fields(self) -> ResponseFields:
         """The fields of a response that the axes read.

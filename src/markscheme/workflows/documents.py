@@ -14,6 +14,7 @@ from markscheme.vocabulary import Axis, Exam, Rubric, UsageError
 
 if TYPE_CHECKING:
     from markscheme.read.golden_cases import GoldenCases
+    from markscheme.read.tables import ArrowTable
 
 # Expectation keys of the built-in exams that no axis kind reads by default.
 BUILT_IN_EXPECTATIONS = ("gloss_contains",)
@@ -52,6 +53,43 @@ def load_exam(*sources: str | Path, rubric: Rubric | str | Path | None = None) -
         return read_exam(sources, expectations=_list_expectations())
     check = partial(find_item_problems, rubric)
     return read_exam(sources, expectations=_list_expectations(rubric), check=check)
+
+
+def exam(
+    rows: Iterable[Mapping[str, Any]] | ArrowTable,
+    *,
+    name: str,
+    rubric: Rubric | str | Path | None = None,
+) -> Exam:
+    """Build an exam in memory, with the same refusals as for a file.
+
+    Each row is an item: `id`, `prompt`, what the axes expect of it, and `tags`. A table (polars,
+    pandas, pyarrow and others) has them as columns; a key of an item may be null there. With a
+    rubric, the items must have what its axes need, and may have any key that they read.
+
+    >>> rows = [{"id": "c-1", "prompt": "The capital of Peru?", "expected_contains": ["Lima"]}]
+    >>> exam(rows, name="capitals")
+    Exam('capitals', items=1)
+
+    Raises:
+        DocumentError: the rows are no exam; the error holds every problem, with its row as line.
+        UsageError: the rows are no list of mappings and no table.
+    """
+    from markscheme.read.documents.exam_rows import build_exam
+    from markscheme.read.tables import is_table, read_table
+
+    if rubric is not None and not isinstance(rubric, Rubric):
+        rubric = load_rubric(rubric)
+    if is_table(rows):
+        frame = read_table(rows, "items", ("id", "prompt"))
+        rows = [
+            {key: value for key, value in row.items() if value is not None}
+            for row in frame.iter_rows(named=True)
+        ]
+    if not isinstance(rows, Iterable) or isinstance(rows, str | bytes | Mapping):
+        raise UsageError("the items must be a list of rows, or a table such as a polars frame")
+    check = partial(find_item_problems, rubric) if rubric else lambda _: ()
+    return build_exam(rows, name=name, expectations=_list_expectations(rubric), check=check)
 
 
 def _list_expectations(rubric: Rubric | None = None) -> list[str]:
