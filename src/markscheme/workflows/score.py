@@ -96,7 +96,10 @@ def score(  # noqa: PLR0913 - one parameter for each option of the command
     ray_address: str | None = None,
     progress: Progress | None = None,
 ) -> Result:
-    """Score recorded answers: a file (JSONL, Parquet, CSV, `-` for stdin), a frame, or rows.
+    """Score recorded answers: a file (JSONL, Parquet, CSV, `-` for stdin), a table, or rows.
+
+    A table is anything with `__arrow_c_stream__`: a frame of polars or pandas, a table of pyarrow
+    or DuckDB. It needs the columns `item` and `output`.
 
     A folder of JSONL and Parquet files is read file by file, by name. With `logs` instead, a folder
     of agents' session logs, the final texts are the answers, and what was done is judged too; a
@@ -135,7 +138,7 @@ def score(  # noqa: PLR0913 - one parameter for each option of the command
         InputError: a document or the file of answers is not valid.
     """
     if (answers is None) == (logs is None):
-        message = "the answers must be a file's path, a polars frame, or a list of rows"
+        message = "the answers must be a file's path, a table, or a list of rows"
         raise UsageError(f"{message}; or give a folder of `logs` in their place")
     source = _name_source(answers, logs)
     destination = _check_output(output, engine, (rubric, exam, source, ratings))
