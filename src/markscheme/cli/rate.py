@@ -80,7 +80,7 @@ def command(output: str, rater: str, seed: int | None, finish: bool, **options: 
     """Rate answers at the terminal, blind and in balanced order, with the anchors in view."""
     from markscheme.read.nfc import to_nfc
     from markscheme.workflows.output_files import check_destination
-    from markscheme.workflows.rate import RatingSources, find_named_variants, load_answers_to_rate
+    from markscheme.workflows.rate import RatingSources, find_revealing_names, load_answers_to_rate
     from markscheme.workflows.sitting import RatingSitting
 
     rubric, exams, format_ = options.pop("rubric"), options.pop("exams"), options.pop("format_")
@@ -94,7 +94,8 @@ def command(output: str, rater: str, seed: int | None, finish: bool, **options: 
         raise UsageError("--rater needs a name that can be printed")
     to_rate = load_answers_to_rate(sources, rubric, exams)
     _report_bad_logs(to_rate.bad_logs)
-    _warn_of_names(find_named_variants(to_rate.answers))
+    revealing = find_revealing_names(to_rate.answers)
+    _warn_of_names([answer.item for answer, _ in revealing])
     with closing(RatingSitting(to_rate, path, name, seed=seed)) as sitting:
         if not finish:
             _rate(sitting, to_stderr=format_ == "json")
@@ -163,8 +164,8 @@ def _warn_of_names(items: list[str]) -> None:
 
     if items:
         warning = translate_plural(
-            "{n} answer names a variant: {items}",
-            "{n} answers name a variant: {items}",
+            "{n} answer names a variant or a family of models: {items}",
+            "{n} answers name a variant or a family of models: {items}",
             len(items),
             items=", ".join(dict.fromkeys(items)),
         )

@@ -3,8 +3,8 @@
 `open` finds and opens it; `sqlite` and `postgres` implement `database`, and `schema` holds the
 migrations. `store` is the interface that everything else uses; `records` are its values, `runs`
 finds runs by name, `tags` holds a tag for a run that is about to begin, `chunks` stores answers and
-cells as Arrow frames, and `journal` keeps the replies of live subjects. This is the only package
-that imports a database driver. It may not score, judge or print.
+cells as Arrow frames, `journal` keeps the replies of live subjects, and `studies` keeps rating
+studies. This is the only package that imports a database driver. It may not score, judge or print.
 """
 
 from markscheme.keep.journal import Journal, JournalEntry, JournalSession
@@ -26,6 +26,12 @@ from markscheme.keep.records import (
 )
 from markscheme.keep.runs import RESULT_FILE_SUFFIXES, check_tag
 from markscheme.keep.store import Store
+from markscheme.keep.studies import (
+    NewStudy,
+    StoredStudy,
+    StudyAnswer,
+    StudyTables,
+)
 from markscheme.keep.tags import hold_tag
 
 __all__ = [
@@ -41,6 +47,7 @@ __all__ = [
     "JournalEntry",
     "JournalSession",
     "NewRun",
+    "NewStudy",
     "RunData",
     "RunStatus",
     "Store",
@@ -48,6 +55,9 @@ __all__ = [
     "StoredFrame",
     "StoredOutcomes",
     "StoredRun",
+    "StoredStudy",
+    "StudyAnswer",
+    "StudyTables",
     "Tag",
     "check_tag",
     "hold_tag",

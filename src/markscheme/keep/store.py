@@ -34,6 +34,7 @@ from markscheme.keep.runs import (
     insert_run_parts,
     list_runs,
 )
+from markscheme.keep.studies import StudyTables
 from markscheme.vocabulary import UsageError, dump_json, format_value
 
 if TYPE_CHECKING:
@@ -168,6 +169,13 @@ class Store:
     def journal(self) -> Journal:
         """The journal of live runs: what was asked and what was answered."""
         return Journal(self._database, self._format_current_time())
+
+    # --- rating studies ---
+
+    @property
+    def studies(self) -> StudyTables:
+        """The rating studies: what is rated, by whom, and every mark."""
+        return StudyTables(self._database, self._now)
 
     # --- reading runs ---
 

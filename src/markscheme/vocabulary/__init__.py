@@ -143,6 +143,7 @@ from markscheme.vocabulary.report import (
 )
 from markscheme.vocabulary.rubric import Axis, AxisSpec, ResponseFields, Rubric, collect_fields
 from markscheme.vocabulary.shortages import find_shortage, find_tight_limit
+from markscheme.vocabulary.study import Adjudication, LeaseEvent, LeaseKind, StudyMark
 from markscheme.vocabulary.transcript import (
     CALLS_NOT_SHOWN,
     MAIN_AGENT,
@@ -168,6 +169,7 @@ __all__ = [
     "ROUND_TAG",
     "UNKNOWN_SCORE",
     "ZERO",
+    "Adjudication",
     "Allowance",
     "Answer",
     "AnswersError",
@@ -207,6 +209,8 @@ __all__ = [
     "Judge",
     "JudgeExample",
     "JudgeSight",
+    "LeaseEvent",
+    "LeaseKind",
     "Level",
     "Mark",
     "MarkSource",
@@ -242,6 +246,7 @@ __all__ = [
     "StoreError",
     "StoreInvalidError",
     "StoreUnavailableError",
+    "StudyMark",
     "SubjectSummary",
     "Summary",
     "TagGroup",
