@@ -44,6 +44,7 @@ COMMANDS = {
     "rate": "Rate answers at the terminal, blind and in random order.",
     "compare": "Compare variants or runs: may one replace the other?",
     "agree": "Measure how far raters agree, for any file of ratings.",
+    "serve": "Serve the web app on this machine.",
     "report": "Write a run as one HTML page, as Markdown or as JUnit.",
     "runs": "List the stored runs.",
     "show": "Show one stored run.",

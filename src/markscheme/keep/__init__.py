@@ -4,11 +4,13 @@
 migrations. `store` is the interface that everything else uses; `records` are its values, `runs`
 finds runs by name, `tags` holds a tag for a run that is about to begin, `chunks` stores answers and
 cells as Arrow frames, `journal` keeps the replies of live subjects, and `studies` keeps rating
-studies. This is the only package that imports a database driver. It may not score, judge or print.
+studies. `pool` serves many callers at once, and `web_access` holds the links and sessions of the
+web app. This is the only package that imports a database driver. It may not score, judge or print.
 """
 
 from markscheme.keep.journal import Journal, JournalEntry, JournalSession
 from markscheme.keep.open import DEFAULT_STORE_PATH, STORE_VARIABLE, open_store, resolve_place
+from markscheme.keep.pool import StorePool
 from markscheme.keep.records import (
     AnswerSource,
     Baseline,
@@ -33,6 +35,14 @@ from markscheme.keep.studies import (
     StudyTables,
 )
 from markscheme.keep.tags import hold_tag
+from markscheme.keep.web_access import (
+    EnteredLink,
+    Grant,
+    HeldSession,
+    Role,
+    WebAccess,
+    digest_token,
+)
 
 __all__ = [
     "DEFAULT_STORE_PATH",
@@ -43,14 +53,19 @@ __all__ = [
     "Document",
     "DocumentKind",
     "DocumentReference",
+    "EnteredLink",
+    "Grant",
+    "HeldSession",
     "Journal",
     "JournalEntry",
     "JournalSession",
     "NewRun",
     "NewStudy",
+    "Role",
     "RunData",
     "RunStatus",
     "Store",
+    "StorePool",
     "StoredChunk",
     "StoredFrame",
     "StoredOutcomes",
@@ -59,7 +74,9 @@ __all__ = [
     "StudyAnswer",
     "StudyTables",
     "Tag",
+    "WebAccess",
     "check_tag",
+    "digest_token",
     "hold_tag",
     "open_store",
     "resolve_place",

@@ -64,6 +64,20 @@ _TAG_CLAIMS = (
     "CREATE INDEX tag_claims_by_tag ON tag_claims (tag)",
 )
 
+# Digests of links and sessions of the web app; a second use of a link meets its primary key.
+_WEB_ACCESS = (
+    """CREATE TABLE web_links (
+      digest TEXT PRIMARY KEY, role TEXT NOT NULL, scope TEXT, person TEXT, landing TEXT NOT NULL,
+      created TEXT NOT NULL, expires TEXT NOT NULL)""",
+    """CREATE TABLE web_link_uses (
+      link TEXT PRIMARY KEY REFERENCES web_links (digest), used TEXT NOT NULL)""",
+    """CREATE TABLE web_sessions (
+      digest TEXT PRIMARY KEY, role TEXT NOT NULL, scope TEXT, person TEXT,
+      created TEXT NOT NULL, expires TEXT NOT NULL)""",
+    """CREATE TABLE web_session_ends (
+      session TEXT PRIMARY KEY REFERENCES web_sessions (digest), ended TEXT NOT NULL)""",
+)
+
 _STUDY_TABLES = (
     """CREATE TABLE studies (
       number {serial}, id TEXT NOT NULL UNIQUE, name TEXT NOT NULL UNIQUE, created TEXT NOT NULL,
@@ -102,6 +116,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _INITIAL_TABLES,
     _JOURNAL_TABLES,
     _TAG_CLAIMS,
+    _WEB_ACCESS,
     _STUDY_TABLES,
 )
 """Migration n takes the schema from version n - 1 to n. A released migration is never edited."""

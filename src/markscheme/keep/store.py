@@ -35,6 +35,7 @@ from markscheme.keep.runs import (
     list_runs,
 )
 from markscheme.keep.studies import StudyTables
+from markscheme.keep.web_access import WebAccess
 from markscheme.vocabulary import UsageError, dump_json, format_value
 
 if TYPE_CHECKING:
@@ -73,6 +74,12 @@ class Store:
     def transaction(self) -> Iterator[None]:
         """Group several calls: all their records are on disk at the end, or none is."""
         with self._database.transaction():
+            yield
+
+    @contextmanager
+    def savepoint(self) -> Iterator[None]:
+        """In a transaction: if the calls inside raise, undo them, and only them."""
+        with self._database.savepoint():
             yield
 
     # --- documents ---
@@ -176,6 +183,13 @@ class Store:
     def studies(self) -> StudyTables:
         """The rating studies: what is rated, by whom, and every mark."""
         return StudyTables(self._database, self._now)
+
+    # --- the web app ---
+
+    @property
+    def web_access(self) -> WebAccess:
+        """The links and sessions of the web app."""
+        return WebAccess(self._database, self._now)
 
     # --- reading runs ---
 
