@@ -93,12 +93,12 @@ class Crowd:
         if seat is None:
             return state
         chance = self.random.random()
-        if chance < 0.10:  # noqa: PLR2004 - one in ten
+        if chance < 0.10:
             skip_query(store, self.study, rater, seat.place)
-        elif chance < 0.15:  # noqa: PLR2004
+        elif chance < 0.15:
             # The tab is closed, and the lease runs out.
             self.clock.move(LEASE_TIME)
-        elif chance < 0.25:  # noqa: PLR2004
+        elif chance < 0.25:
             undo_mark_if_held(store, self.study, rater, self.make_id())
         else:
             self.rate(store, rater)
@@ -138,7 +138,7 @@ def undo_mark_if_held(store: Store, study: RatingStudy, rater: str, id_: str) ->
 
 def run_schedule(store: Store, clock: Clock, seed: int) -> Crowd:
     """Let eight raters act in a random order until every query has its raters."""
-    chance = random.Random(seed)
+    chance = random.Random(seed)  # noqa: S311 - a schedule
     plan = StudyPlan(raters=RATERS, per_answer=chance.randint(1, 4), seed=seed)
     study = create_study(store, build_answers(chance.randint(1, 5)), plan)
     crowd = Crowd(study=study, random=chance, clock=clock)
@@ -159,7 +159,11 @@ def run_threads(place: str, clock: Clock, seed: int) -> Crowd:
         plan = StudyPlan(raters=RATERS, per_answer=3, seed=seed)
         study = create_study(store, build_answers(4), plan)
     crowds = [
-        Crowd(study=study, random=random.Random(f"{seed} {rater}"), clock=clock)
+        Crowd(
+            study=study,
+            random=random.Random(f"{seed} {rater}"),  # noqa: S311 - a schedule
+            clock=clock,
+        )
         for rater in RATERS
     ]
     faults: list[BaseException] = []
@@ -174,8 +178,7 @@ def run_threads(place: str, clock: Clock, seed: int) -> Crowd:
             faults.append(fault)
 
     threads = [
-        Thread(target=sit, args=(crowd, rater))
-        for crowd, rater in zip(crowds, RATERS, strict=True)
+        Thread(target=sit, args=(crowd, rater)) for crowd, rater in zip(crowds, RATERS, strict=True)
     ]
     for thread in threads:
         thread.start()
@@ -208,7 +211,9 @@ def check_leases(store: Store, crowd: Crowd) -> None:
     events = store.studies.read_lease_events(study.id)
     marks = store.studies.read_marks(study.id)
     for number, event in enumerate(events, start=1):
-        last: dict[tuple[str, str], datetime] = defaultdict(lambda: datetime.min.replace(tzinfo=UTC))
+        last: dict[tuple[str, str], datetime] = defaultdict(
+            lambda: datetime.min.replace(tzinfo=UTC)
+        )
         for mark in marks:
             if mark.at <= event.at:
                 last[mark.item, mark.rater] = mark.at

@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any, TypeAlias
 
 import msgspec
 
-from markscheme.keep import NewStudy, Store, StoredStudy, StudyAnswer
+from markscheme.keep import Grant, NewStudy, Role, Store, StoredStudy, StudyAnswer
 from markscheme.mark.axes import CriteriaAxis
 from markscheme.read.nfc import to_nfc
 from markscheme.read.rating_scores import MetOrNot
@@ -40,6 +41,8 @@ from markscheme.workflows.stored_runs import (
 StudyQuestionKind: TypeAlias = ScaleAxis | ChoiceAxis | MetOrNot | NoteAxis
 
 BY_ANSWER, BY_AXIS = "answer", "axis"
+LINK_LIFETIME = timedelta(days=30)
+"""How long a rater can enter with a link; it can be used once."""
 _MAX_NAME = 80
 _NAME = re.compile(r"[^\W_][\w .+-]*")
 
@@ -176,6 +179,15 @@ def create_study(store: Store, to_rate: AnswersToRate, plan: StudyPlan) -> Ratin
         )
         id_ = store.studies.create_study(new)
     return load_study(store, id_)
+
+
+def create_rater_link(store: Store, study: RatingStudy, rater: str) -> str:
+    """Return the token of a one-time link with which a rater enters the web app."""
+    if rater not in study.stored.raters:
+        allowed = ", ".join(study.stored.raters)
+        raise UsageError(f"{format_value(rater)} is no rater of this study; allowed: {allowed}")
+    grant = Grant(role=Role.RATER, scope=study.id, person=rater)
+    return store.web_access.create_link(grant, landing=f"/rate/{study.id}", lifetime=LINK_LIFETIME)
 
 
 def check_raters(names: Sequence[str]) -> tuple[str, ...]:

@@ -304,11 +304,13 @@ def adjudicate(store: Store, study: RatingStudy, adjudication: Adjudication) -> 
 # --- agreement ---
 
 
-def measure_study_agreement(store: Store, study: RatingStudy, *, seed: int = 0) -> RaterAgreement:
+def measure_study_agreement(
+    store: Store, study: RatingStudy, *, judges: Collection[str] = (), seed: int = 0
+) -> RaterAgreement:
     """Return how far the raters of a closed study agree, with the judges that were kept."""
     rows: list[Rating | Mapping[str, Any]] = [*collect_study_ratings(store, study)]
     rows += store.studies.read_judge_ratings(study.id)
-    return agree(rows, study.rubric, seed=seed)
+    return agree(rows, study.rubric, judges=judges, seed=seed)
 
 
 def add_judge_ratings(store: Store, study: RatingStudy, file: str) -> int:
