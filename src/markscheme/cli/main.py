@@ -42,7 +42,7 @@ COMMANDS = {
     "score": "Score recorded answers and explain every point.",
     "judge": "Ask a judge model about recorded answers, write its ratings.",
     "gate": "Judge a run by the gates of its rubric: may it ship?",
-    "rate": "Rate answers at the terminal, blind and in random order.",
+    "rate": "Rate answers blind, at the terminal or with others in the web app.",
     "compare": "Compare variants or runs: may one replace the other?",
     "agree": "Measure how far raters agree, for any file of ratings.",
     "serve": "Serve the web app on this machine.",

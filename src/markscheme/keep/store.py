@@ -35,6 +35,7 @@ from markscheme.keep.runs import (
     insert_run_parts,
     list_runs,
 )
+from markscheme.keep.studies import StudyTables
 from markscheme.keep.web_access import WebAccess
 from markscheme.vocabulary import UsageError, dump_json, format_value
 
@@ -183,6 +184,13 @@ class Store:
     def learning(self) -> LearningRecords:
         """Learners, their reviews and their exam papers."""
         return LearningRecords(self._database, self._now)
+
+    # --- rating studies ---
+
+    @property
+    def studies(self) -> StudyTables:
+        """The rating studies: what is rated, by whom, and every mark."""
+        return StudyTables(self._database, self._now)
 
     # --- the web app ---
 

@@ -151,6 +151,7 @@ from markscheme.vocabulary.rubric import (
     collect_fields,
 )
 from markscheme.vocabulary.shortages import find_shortage, find_tight_limit
+from markscheme.vocabulary.study import Adjudication, LeaseEvent, LeaseKind, StudyMark
 from markscheme.vocabulary.transcript import (
     CALLS_NOT_SHOWN,
     MAIN_AGENT,
@@ -176,6 +177,7 @@ __all__ = [
     "ROUND_TAG",
     "UNKNOWN_SCORE",
     "ZERO",
+    "Adjudication",
     "Allowance",
     "Answer",
     "AnswersError",
@@ -216,6 +218,8 @@ __all__ = [
     "Judge",
     "JudgeExample",
     "JudgeSight",
+    "LeaseEvent",
+    "LeaseKind",
     "Level",
     "Mark",
     "MarkSource",
@@ -251,6 +255,7 @@ __all__ = [
     "StoreError",
     "StoreInvalidError",
     "StoreUnavailableError",
+    "StudyMark",
     "SubjectSummary",
     "Summary",
     "TagGroup",

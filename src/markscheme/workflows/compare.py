@@ -74,6 +74,7 @@ def compare(  # noqa: PLR0913 - one parameter per option of the command
     observed: Iterable[Observed] = (),
     margin: Decimal | None = None,
     allow_gaps: bool = False,
+    assigned: Mapping[str, Collection[str]] | None = None,
     seed: int = 0,
 ) -> Comparison:
     """Compare a candidate with a baseline by ratings: verdicts, decision, statistics.
@@ -87,7 +88,8 @@ def compare(  # noqa: PLR0913 - one parameter per option of the command
     variant was asked first is read from logs, or from answers that `markscheme run` recorded.
     `margin` is the loss up to which the candidate counts as no worse; without one it is taken from
     the verdict rules. With `allow_gaps`, a query that is not rated completely has no verdict;
-    otherwise ratings with gaps are refused. `seed` is that of the simulation of the decision table.
+    otherwise ratings with gaps are refused. `assigned` names the raters of each query if not every
+    rater rates every query. `seed` is that of the simulation of the decision table.
 
     >>> from markscheme import load_exam, load_rubric
     >>> rubric, exam = load_rubric("context-agent"), load_exam("context-queries")
@@ -117,6 +119,7 @@ def compare(  # noqa: PLR0913 - one parameter per option of the command
         variants=rules.variants,
         allow_gaps=allow_gaps,
         follow_ups=rules.follow_ups,
+        assigned=assigned,
     )
     known_ratings = read_ratings(ratings, scope)
     if not rubric.axes and (answers is not None or logs is not None):
@@ -185,6 +188,7 @@ def compare_variants(
         variants=variants,
         allow_gaps=allow_gaps,
         follow_ups=frozenset(item.id for item in exam.items if is_follow_up(item)),
+        assigned=more.get("assigned"),
     )
     known_ratings = read_ratings(ratings, scope)
     comparisons = [
