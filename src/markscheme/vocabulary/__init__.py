@@ -81,6 +81,7 @@ from markscheme.vocabulary.judge import (
     JudgeSight,
     Panel,
     SettleRule,
+    strip_alias,
 )
 from markscheme.vocabulary.messages import (
     MESSAGE_COLUMN,
@@ -283,6 +284,7 @@ __all__ = [
     "restore_row_messages",
     "sentence",
     "simplest_fraction",
+    "strip_alias",
     "sum_amounts",
     "to_float",
     "to_fraction",
