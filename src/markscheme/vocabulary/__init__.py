@@ -81,6 +81,7 @@ from markscheme.vocabulary.judge import (
     JudgeSight,
     Panel,
     SettleRule,
+    strip_alias,
 )
 from markscheme.vocabulary.messages import (
     MESSAGE_COLUMN,
@@ -141,8 +142,16 @@ from markscheme.vocabulary.report import (
     Summary,
     TagGroup,
 )
-from markscheme.vocabulary.rubric import Axis, AxisSpec, ResponseFields, Rubric, collect_fields
+from markscheme.vocabulary.rubric import (
+    Axis,
+    AxisKinds,
+    AxisSpec,
+    ResponseFields,
+    Rubric,
+    collect_fields,
+)
 from markscheme.vocabulary.shortages import find_shortage, find_tight_limit
+from markscheme.vocabulary.study import Adjudication, LeaseEvent, LeaseKind, StudyMark
 from markscheme.vocabulary.transcript import (
     CALLS_NOT_SHOWN,
     MAIN_AGENT,
@@ -168,11 +177,13 @@ __all__ = [
     "ROUND_TAG",
     "UNKNOWN_SCORE",
     "ZERO",
+    "Adjudication",
     "Allowance",
     "Answer",
     "AnswersError",
     "Attempts",
     "Axis",
+    "AxisKinds",
     "AxisSpec",
     "AxisValue",
     "BaselineLimit",
@@ -207,6 +218,8 @@ __all__ = [
     "Judge",
     "JudgeExample",
     "JudgeSight",
+    "LeaseEvent",
+    "LeaseKind",
     "Level",
     "Mark",
     "MarkSource",
@@ -242,6 +255,7 @@ __all__ = [
     "StoreError",
     "StoreInvalidError",
     "StoreUnavailableError",
+    "StudyMark",
     "SubjectSummary",
     "Summary",
     "TagGroup",
@@ -283,6 +297,7 @@ __all__ = [
     "restore_row_messages",
     "sentence",
     "simplest_fraction",
+    "strip_alias",
     "sum_amounts",
     "to_float",
     "to_fraction",

@@ -36,7 +36,6 @@ from markscheme.read.documents.judges import (
     is_judge_tree,
     parse_judge_tree,
     read_judge,
-    strip_alias,
 )
 from markscheme.read.documents.models import (
     COMPARISON_KEYS,
@@ -143,7 +142,6 @@ __all__ = [
     "read_rubric",
     "read_tree",
     "resolve_answers",
-    "strip_alias",
     "suggest_match",
     "to_canonical_json",
     "validate_model",
