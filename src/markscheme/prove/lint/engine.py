@@ -41,7 +41,7 @@ from markscheme.read.documents import (
     parse_rubric_tree,
     parse_tree,
 )
-from markscheme.vocabulary import Axis, DocumentError, Item, Problem, Rubric
+from markscheme.vocabulary import Axis, AxisKinds, DocumentError, Item, Problem, Rubric
 
 _JUDGE_KEY = re.compile(rb"(?m)^(judge|panel)\s*:")
 _EXAM_KEY = re.compile(rb"(?m)^(exam|items)\s*:")
@@ -68,7 +68,7 @@ class LintRegistry:
     subjects that a judge will be asked about.
     """
 
-    kinds: Mapping[str, type[Axis]]
+    kinds: AxisKinds
     steps: Collection[str]
     expectations: Collection[str]
     default_axes: Sequence[Axis]

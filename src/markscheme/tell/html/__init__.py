@@ -6,11 +6,22 @@
 
 from markscheme.tell.html.item_rows import format_cell_value, truncate_text
 from markscheme.tell.html.report import render_run_html
-from markscheme.tell.html.templates import mark_up_code, render_page
+from markscheme.tell.html.templates import (
+    build_stylesheet,
+    create_environment,
+    embed_json,
+    mark_up_code,
+    read_script,
+    render_page,
+)
 
 __all__ = [
+    "build_stylesheet",
+    "create_environment",
+    "embed_json",
     "format_cell_value",
     "mark_up_code",
+    "read_script",
     "render_page",
     "render_run_html",
     "truncate_text",
