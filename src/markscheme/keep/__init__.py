@@ -8,7 +8,7 @@ at once, and `web_access` holds the links and sessions of the web app. This is t
 imports a database driver. It may not score, judge or print.
 """
 
-from markscheme.keep.journal import Journal, JournalEntry, JournalSession
+from markscheme.keep.journal import Journal, JournalEntry, JournalSession, NumberedEntry, RunSession
 from markscheme.keep.open import DEFAULT_STORE_PATH, STORE_VARIABLE, open_store, resolve_place
 from markscheme.keep.pool import StorePool
 from markscheme.keep.records import (
@@ -54,8 +54,10 @@ __all__ = [
     "JournalEntry",
     "JournalSession",
     "NewRun",
+    "NumberedEntry",
     "Role",
     "RunData",
+    "RunSession",
     "RunStatus",
     "Store",
     "StorePool",

@@ -64,8 +64,9 @@ _TAG_CLAIMS = (
     "CREATE INDEX tag_claims_by_tag ON tag_claims (tag)",
 )
 
-# Digests of links and sessions of the web app; a second use of a link meets its primary key.
-_WEB_ACCESS = (
+# Digests of links and sessions of the web app; a second use of a link meets its primary key. A live
+# run has its replies in the journal until it is finished: `live_runs` says where, and how many.
+_WEB_APP = (
     """CREATE TABLE web_links (
       digest TEXT PRIMARY KEY, role TEXT NOT NULL, scope TEXT, person TEXT, landing TEXT NOT NULL,
       created TEXT NOT NULL, expires TEXT NOT NULL)""",
@@ -76,13 +77,16 @@ _WEB_ACCESS = (
       created TEXT NOT NULL, expires TEXT NOT NULL)""",
     """CREATE TABLE web_session_ends (
       session TEXT PRIMARY KEY REFERENCES web_sessions (digest), ended TEXT NOT NULL)""",
+    """CREATE TABLE live_runs (
+      run TEXT PRIMARY KEY REFERENCES runs (id), sitting TEXT NOT NULL REFERENCES sittings (id),
+      questions INTEGER NOT NULL)""",
 )
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _INITIAL_TABLES,
     _JOURNAL_TABLES,
     _TAG_CLAIMS,
-    _WEB_ACCESS,
+    _WEB_APP,
 )
 """Migration n takes the schema from version n - 1 to n. A released migration is never edited."""
 
