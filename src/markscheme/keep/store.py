@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 from markscheme.keep.chunks import fetch_chunks, insert_chunk, prepare_frames, read_frames
 from markscheme.keep.database import Database
 from markscheme.keep.journal import Journal
+from markscheme.keep.learning import LearningRecords
 from markscheme.keep.records import (
     Baseline,
     Document,
@@ -35,6 +36,7 @@ from markscheme.keep.runs import (
     list_run_names,
     list_runs,
 )
+from markscheme.keep.studies import StudyTables
 from markscheme.keep.web_access import WebAccess
 from markscheme.vocabulary import UsageError, dump_json, format_value
 
@@ -176,6 +178,20 @@ class Store:
     def journal(self) -> Journal:
         """The journal of live runs: what was asked and what was answered."""
         return Journal(self._database, self._format_current_time())
+
+    # --- learners ---
+
+    @property
+    def learning(self) -> LearningRecords:
+        """Learners, their reviews and their exam papers."""
+        return LearningRecords(self._database, self._now)
+
+    # --- rating studies ---
+
+    @property
+    def studies(self) -> StudyTables:
+        """The rating studies: what is rated, by whom, and every mark."""
+        return StudyTables(self._database, self._now)
 
     # --- the web app ---
 

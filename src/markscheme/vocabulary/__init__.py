@@ -142,8 +142,16 @@ from markscheme.vocabulary.report import (
     Summary,
     TagGroup,
 )
-from markscheme.vocabulary.rubric import Axis, AxisSpec, ResponseFields, Rubric, collect_fields
+from markscheme.vocabulary.rubric import (
+    Axis,
+    AxisKinds,
+    AxisSpec,
+    ResponseFields,
+    Rubric,
+    collect_fields,
+)
 from markscheme.vocabulary.shortages import find_shortage, find_tight_limit
+from markscheme.vocabulary.study import Adjudication, LeaseEvent, LeaseKind, StudyMark
 from markscheme.vocabulary.transcript import (
     CALLS_NOT_SHOWN,
     MAIN_AGENT,
@@ -169,11 +177,13 @@ __all__ = [
     "ROUND_TAG",
     "UNKNOWN_SCORE",
     "ZERO",
+    "Adjudication",
     "Allowance",
     "Answer",
     "AnswersError",
     "Attempts",
     "Axis",
+    "AxisKinds",
     "AxisSpec",
     "AxisValue",
     "BaselineLimit",
@@ -208,6 +218,8 @@ __all__ = [
     "Judge",
     "JudgeExample",
     "JudgeSight",
+    "LeaseEvent",
+    "LeaseKind",
     "Level",
     "Mark",
     "MarkSource",
@@ -243,6 +255,7 @@ __all__ = [
     "StoreError",
     "StoreInvalidError",
     "StoreUnavailableError",
+    "StudyMark",
     "SubjectSummary",
     "Summary",
     "TagGroup",

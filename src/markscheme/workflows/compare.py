@@ -75,6 +75,7 @@ def compare(  # noqa: PLR0913 - one parameter per option of the command
     observed: Iterable[Observed] = (),
     margin: Decimal | None = None,
     allow_gaps: bool = False,
+    assigned: Mapping[str, Collection[str]] | None = None,
     seed: int = 0,
 ) -> Comparison:
     """Compare a candidate with a baseline by ratings: verdicts, decision, statistics.
@@ -88,7 +89,19 @@ def compare(  # noqa: PLR0913 - one parameter per option of the command
     variant was asked first is read from logs, or from answers that `markscheme run` recorded.
     `margin` is the loss up to which the candidate counts as no worse; without one it is taken from
     the verdict rules. With `allow_gaps`, a query that is not rated completely has no verdict;
-    otherwise ratings with gaps are refused. `seed` is that of the simulation of the decision table.
+    otherwise ratings with gaps are refused. `assigned` names the raters of each query if not every
+    rater rates every query. `seed` is that of the simulation of the decision table.
+
+    >>> from markscheme import load_exam, load_rubric
+    >>> rubric, exam = load_rubric("context-agent"), load_exam("context-queries")
+    >>> ratings = [
+    ...     {"item": item.id, "variant": name, "rater": "ana", "axis": axis.name, "score": score}
+    ...     for item in exam.items
+    ...     for axis in rubric.scales
+    ...     for name, score in (("big", 4), ("small", 5))
+    ... ]
+    >>> compare(rubric, exam, ratings, baseline="big", candidate="small")
+    Comparison(small instead of big: go)
 
     Raises:
         UsageError: the rubric has no scales, rules or table, or both variants have one name.
@@ -107,6 +120,7 @@ def compare(  # noqa: PLR0913 - one parameter per option of the command
         variants=rules.variants,
         allow_gaps=allow_gaps,
         follow_ups=rules.follow_ups,
+        assigned=assigned,
     )
     known_ratings = read_ratings(ratings, scope)
     if not rubric.axes and (answers is not None or logs is not None):
@@ -175,6 +189,7 @@ def compare_variants(
         variants=variants,
         allow_gaps=allow_gaps,
         follow_ups=frozenset(item.id for item in exam.items if is_follow_up(item)),
+        assigned=more.get("assigned"),
     )
     known_ratings = read_ratings(ratings, scope)
     comparisons = [
@@ -327,6 +342,13 @@ def compare_runs(
     result files whose documents are not built in. `margin` is in points; without one, that of the
     rubric's baseline gate is taken. Items that share the tag `cluster` are not taken to be
     independent.
+
+    >>> from markscheme import score
+    >>> for run, said in (("then.json", "He ate. Comió."), ("now.json", "He ate.")):
+    ...     row = {"item": "e-39-01", "output": said}
+    ...     done = score("tutor-capstone", "capstone", [row], output=run)
+    >>> compare_runs("then.json", "now.json")
+    RunsComparison(then.json, now.json: inconclusive)
     """
     with _open_runs(rubric, exam, store) as finder:
         return _compare_found_runs(finder, _find_runs(finder, runs), margin, cluster)
