@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from markscheme.keep import Role, RunStatus
 from markscheme.tell.charts import draw_sparkline
-from markscheme.tell.language import translate, translate_plural, translate_stored
+from markscheme.tell.language import translate, translate_stored
 from markscheme.tell.words import VERDICT_WORDS, format_subject
 from markscheme.vocabulary import Outcome, format_decimal, format_fixed, sentence, to_fraction
 from markscheme.web.pages import render
@@ -128,16 +128,20 @@ def _build_series_view(series: ScoreSeries) -> dict[str, Any]:
         **_build_entry_view(latest),
         "score": "–" if latest.score is None else format_decimal(to_fraction(latest.score)),
         "svg": draw_sparkline(series.scores) if series.scores else None,
-        "says": translate_plural(
-            "{n} complete run: {last}",
-            "{n} complete runs: {first} → {last}",
-            len(scores),
-            first=scores[0],
-            last=scores[-1],
-        )
-        if scores
-        else translate("no complete run"),
+        "says": _describe_scores(scores),
     }
+
+
+def _describe_scores(scores: list[str]) -> str:
+    match scores:
+        case []:
+            return translate("no complete run")
+        case [_]:
+            return translate("one complete run")
+        case [first, *_, last]:
+            return translate(
+                "{n} complete runs: {first} → {last}", n=len(scores), first=first, last=last
+            )
 
 
 routes = [route("/", show_dashboard, allow={Role.OWNER})]

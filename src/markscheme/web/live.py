@@ -104,7 +104,7 @@ def _build_snapshot_view(snapshot: LiveSnapshot) -> dict[str, Any]:
         ),
         "score": "–" if snapshot.mean is None else format_decimal(snapshot.mean),
         "passed": translate_plural("{n:,} answer passed", "{n:,} answers passed", snapshot.passed),
-        "failed": translate_plural("{n:,} did not pass", "{n:,} did not pass", snapshot.failed),
+        "failed": translate("{n} did not pass", n=f"{snapshot.failed:,}"),
         "faults": ", ".join(f"{kind} {n:,}" for kind, n in snapshot.faults.items())
         or translate("none"),
         "cost": "–" if snapshot.cost is None else format_plain(snapshot.cost),
