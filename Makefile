@@ -53,10 +53,11 @@ imports: $(VENV)/.dev
 
 audit: $(VENV)/.run
 	$(BIN)/markscheme audit tutor-capstone --exam capstone --exam capstone-extra --exam regression
+	$(BIN)/markscheme audit tutor-capstone-strict --exam capstone --exam capstone-extra --exam regression
 	$(BIN)/markscheme audit context-agent --exam context-queries
 
 documents: $(VENV)/.run
-	$(BIN)/markscheme lint --level error tutor-capstone capstone capstone-extra regression
+	$(BIN)/markscheme lint --level error tutor-capstone tutor-capstone-strict capstone capstone-extra regression practice
 	$(BIN)/markscheme lint --level warning context-agent context-queries
 	$(BIN)/markscheme lint --level warning src/markscheme/builtin/project/rubric.yaml src/markscheme/builtin/project/exam.yaml
 

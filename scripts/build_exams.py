@@ -1,7 +1,7 @@
 """Write the built-in exams from the verb table; the same table gives the same bytes.
 
 Example:
-    python scripts/build_exams.py            write the three exams
+    python scripts/build_exams.py            write the four exams
     python scripts/build_exams.py --check    exit 1 if a file is not what would be written
     python scripts/build_exams.py --counts   print how the items are spread
 """
@@ -78,13 +78,15 @@ class FormDraw:
 
 
 def list_plans(table: VerbTable) -> tuple[ExamPlan, ...]:
-    """Return the plans of the three exams: core verbs, every third of the others, all verbs."""
+    """Return the plans: core verbs, every third of the others, all verbs, and all for practice."""
     verbs = tuple(table.verbs)
     core, others = verbs[:CORE_VERBS], verbs[CORE_VERBS:]
     return (
         ExamPlan(name="capstone", ids="e-39-{:02}", verbs=core, rounds=3, first=(SEED,)),
         ExamPlan(name="capstone-extra", ids="x-39-{:02}", verbs=others[::3], rounds=1),
         ExamPlan(name="regression", ids="r-38-{:03}", verbs=verbs, rounds=3, regular_past=True),
+        # Last, so that it takes what the exams of the gates leave.
+        ExamPlan(name="practice", ids="p-41-{:03}", verbs=verbs, rounds=4, regular_past=True),
     )
 
 

@@ -369,7 +369,7 @@ def test_the_trend_of_releases_names_them_and_no_line_joins_them(project: Projec
     project.run("report", "latest", "-o", file)
     text = file.read_text(encoding="utf-8")
     assert "The runs are of 3 subjects, which the labels name, so no line joins them." in text
-    assert re.search(r">release-2 [0-9a-f]{4}</text>", text)
+    assert re.search(r">release-2 \d\d-\d\d [0-9a-f]{4}</text>", text)
     assert '<td class="n">release-2</td><td class="n">0.98</td>' in text
     assert "Trend by subject" not in text
 
@@ -416,10 +416,12 @@ WEIGHTED = st.lists(st.sampled_from([0.0, 0.125, 0.3, 1 / 3, 0.5]), min_size=2, 
 @given(st.lists(WEIGHTED, min_size=1, max_size=9).flatmap(st.permutations))
 @settings(max_examples=20)
 def test_every_item_has_its_own_bar_in_its_own_place(items: list[list[float]]) -> None:
-    svg = str(draw_stacked_bars(items * 60))
+    missed = [at % 2 == 0 for at in range(len(items) * 60)]
+    svg = str(draw_stacked_bars(items * 60, missed))
     marks = svg[svg.index("bars") :].partition("</g>")[0]
     paths = [re.findall(r"M([^,]+),([^h]+)h([^v]+)v([^h]+)h", d) for d in marks.split("<path")[1:]]
-    assert [len(path) for path in paths] == [len(items) * 60] * 2
+    assert [len(path) for path in paths] == [len(items) * 60] * 3
+    assert [float(width) > 0 for _, _, width, _ in paths.pop()] == missed
     for at, (one, two) in enumerate(zip(*paths, strict=True)):
         below, pitch = 196.0, 1000 / (len(items) * 60)
         for (x, top, width, height), value in zip((one, two), items[at % len(items)], strict=True):

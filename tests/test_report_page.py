@@ -277,17 +277,37 @@ def test_a_phone_shows_everything_without_scrolling_sideways(look: Any, story: P
     assert seen.script("document.documentElement.scrollWidth") <= PHONE[0]
 
 
-def test_on_paper_what_lost_points_is_open(look: Any, story: Path) -> None:
+def test_on_paper_a_summary_of_two_pages_comes_before_the_items(look: Any, story: Path) -> None:
     seen = look(story, "#show=failed")
-    seen.script("dispatchEvent(new Event('beforeprint'))")
-    seen.settle()
-    assert seen.page.locator(".item[open]").count() == 16
     seen.page.emulate_media(media="print")
     assert not seen.page.locator(".controls").is_visible()
-    assert seen.page.pdf(format="A4").startswith(b"%PDF")
-    seen.script("dispatchEvent(new Event('afterprint'))")
+    row = seen.page.locator(".item", has_text="e-39-24").inner_text()
+    assert "YOU GOED. → went · correctness" in " ".join(row.split())
+    pages = seen.page.pdf(format="A4").count(b"/Type /Page\n")
+    assert pages == 3
     assert seen.state == "show=failed"
-    assert seen.page.locator(".item[open]").count() == 0
+
+
+def test_a_full_picture_of_the_page_shows_every_row(look: Any, story: Path) -> None:
+    seen = look(story)
+    seen.settle()
+    drawn = "row => row.checkVisibility({contentVisibilityAuto: true})"
+    assert seen.script(f"[...document.querySelectorAll('.item')].filter({drawn}).length") == 80
+
+
+def test_the_legend_shows_the_items_that_lost_points_on_an_axis(look: Any, story: Path) -> None:
+    seen = look(story)
+    seen.page.click("#bars .legend a:has-text('spanish_gloss')")
+    seen.settle()
+    assert seen.state == "axis=spanish_gloss"
+    assert seen.page.locator(".item:visible").count() == 14
+
+
+def test_the_next_commands_name_the_run_and_can_be_copied(look: Any, story: Path) -> None:
+    seen = look(story)
+    commands = seen.page.locator(".commands code").all_inner_texts()
+    assert commands[0].startswith("markscheme show ")
+    assert seen.page.locator(".commands .copy").count() == len(commands) == 4
 
 
 def test_without_its_script_the_page_still_tells_the_essentials(

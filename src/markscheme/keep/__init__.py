@@ -3,12 +3,22 @@
 `open` finds and opens it; `sqlite` and `postgres` implement `database`, and `schema` holds the
 migrations. `store` is the interface that everything else uses; `records` are its values, `runs`
 finds runs by name, `tags` holds a tag for a run that is about to begin, `chunks` stores answers and
-cells as Arrow frames, `journal` keeps the replies of live subjects, and `studies` keeps rating
-studies. `pool` serves many callers at once, and `web_access` holds the links and sessions of the
-web app. This is the only package that imports a database driver. It may not score, judge or print.
+cells as Arrow frames, `journal` keeps the replies of live subjects, `studies` keeps rating studies,
+and `learning` learners, their reviews and their papers, which `forgetting` frees of texts. `pool`
+serves many callers at once, and `web_access` holds the links and sessions of the web app. This is
+the only package that imports a database driver. It may not score, judge or print.
 """
 
 from markscheme.keep.journal import Journal, JournalEntry, JournalSession
+from markscheme.keep.learning import (
+    OWN_LEARNER,
+    Learner,
+    LearnerReview,
+    LearningRecords,
+    Paper,
+    PaperAnswer,
+    PaperMode,
+)
 from markscheme.keep.open import DEFAULT_STORE_PATH, STORE_VARIABLE, open_store, resolve_place
 from markscheme.keep.pool import StorePool
 from markscheme.keep.records import (
@@ -46,6 +56,7 @@ from markscheme.keep.web_access import (
 
 __all__ = [
     "DEFAULT_STORE_PATH",
+    "OWN_LEARNER",
     "RESULT_FILE_SUFFIXES",
     "STORE_VARIABLE",
     "AnswerSource",
@@ -59,8 +70,14 @@ __all__ = [
     "Journal",
     "JournalEntry",
     "JournalSession",
+    "Learner",
+    "LearnerReview",
+    "LearningRecords",
     "NewRun",
     "NewStudy",
+    "Paper",
+    "PaperAnswer",
+    "PaperMode",
     "Role",
     "RunData",
     "RunStatus",

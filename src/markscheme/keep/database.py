@@ -95,6 +95,14 @@ class Database(ABC):
         """Lock an id until this connection closes; return False if another process has it."""
 
     @abstractmethod
+    def prepare_removal(self) -> None:
+        """Before rows are deleted: let the database overwrite what they held."""
+
+    @abstractmethod
+    def compact(self) -> None:
+        """After rows were deleted: write the database anew, so that no byte of them is left."""
+
+    @abstractmethod
     def _check_not_removed(self) -> None:
         """Raise if the database was removed, so that a change would be lost."""
 

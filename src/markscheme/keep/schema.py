@@ -78,6 +78,45 @@ _WEB_ACCESS = (
       session TEXT PRIMARY KEY REFERENCES web_sessions (digest), ended TEXT NOT NULL)""",
 )
 
+# Names and typed texts have tables of their own: `forget` deletes from these and from no other.
+_LEARNING_TABLES = (
+    """CREATE TABLE learners (
+      number {serial}, id TEXT NOT NULL UNIQUE, class TEXT, added TEXT NOT NULL)""",
+    "CREATE INDEX learners_by_class ON learners (class, number)",
+    """CREATE TABLE learner_names (
+      learner TEXT PRIMARY KEY REFERENCES learners (id), name TEXT NOT NULL)""",
+    """CREATE TABLE learner_codes (
+      number {serial}, learner TEXT NOT NULL REFERENCES learners (id), salt TEXT NOT NULL,
+      digest TEXT NOT NULL, made TEXT NOT NULL)""",
+    "CREATE INDEX learner_codes_by_learner ON learner_codes (learner, number)",
+    """CREATE TABLE reviews (
+      number {serial}, id TEXT NOT NULL UNIQUE, learner TEXT NOT NULL REFERENCES learners (id),
+      item TEXT NOT NULL, at TEXT NOT NULL, day TEXT NOT NULL, quality INTEGER NOT NULL,
+      rule TEXT NOT NULL, facts TEXT NOT NULL, cells TEXT NOT NULL, rubric TEXT NOT NULL)""",
+    "CREATE INDEX reviews_by_learner ON reviews (learner, number)",
+    """CREATE TABLE review_texts (
+      review TEXT PRIMARY KEY REFERENCES reviews (id), output TEXT NOT NULL)""",
+    """CREATE TABLE review_undos (
+      review TEXT PRIMARY KEY REFERENCES reviews (id), at TEXT NOT NULL)""",
+    """CREATE TABLE papers (
+      number {serial}, id TEXT NOT NULL UNIQUE, learner TEXT NOT NULL REFERENCES learners (id),
+      rubric TEXT NOT NULL REFERENCES documents (digest),
+      exam TEXT NOT NULL REFERENCES documents (digest),
+      mode TEXT NOT NULL, opened TEXT NOT NULL, minutes INTEGER)""",
+    "CREATE INDEX papers_by_learner ON papers (learner, number)",
+    """CREATE TABLE paper_answers (
+      number {serial}, id TEXT NOT NULL UNIQUE, paper TEXT NOT NULL REFERENCES papers (id),
+      item TEXT NOT NULL, at TEXT NOT NULL, flagged INTEGER NOT NULL)""",
+    "CREATE INDEX paper_answers_by_paper ON paper_answers (paper, number)",
+    """CREATE TABLE paper_texts (
+      answer TEXT PRIMARY KEY REFERENCES paper_answers (id), fields TEXT NOT NULL)""",
+    "CREATE TABLE hand_ins (paper TEXT PRIMARY KEY REFERENCES papers (id), at TEXT NOT NULL)",
+    """CREATE TABLE paper_runs (
+      paper TEXT PRIMARY KEY REFERENCES papers (id), run TEXT NOT NULL REFERENCES runs (id))""",
+    """CREATE TABLE forgotten (
+      learner TEXT PRIMARY KEY REFERENCES learners (id), at TEXT NOT NULL)""",
+)
+
 _STUDY_TABLES = (
     """CREATE TABLE studies (
       number {serial}, id TEXT NOT NULL UNIQUE, name TEXT NOT NULL UNIQUE, created TEXT NOT NULL,
@@ -117,6 +156,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _JOURNAL_TABLES,
     _TAG_CLAIMS,
     _WEB_ACCESS,
+    _LEARNING_TABLES,
     _STUDY_TABLES,
 )
 """Migration n takes the schema from version n - 1 to n. A released migration is never edited."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 from markscheme.keep.chunks import fetch_chunks, insert_chunk, prepare_frames, read_frames
 from markscheme.keep.database import Database
 from markscheme.keep.journal import Journal
+from markscheme.keep.learning import LearningRecords
 from markscheme.keep.records import (
     Baseline,
     Document,
@@ -176,6 +177,13 @@ class Store:
     def journal(self) -> Journal:
         """The journal of live runs: what was asked and what was answered."""
         return Journal(self._database, self._format_current_time())
+
+    # --- learners ---
+
+    @property
+    def learning(self) -> LearningRecords:
+        """Learners, their reviews and their exam papers."""
+        return LearningRecords(self._database, self._now)
 
     # --- rating studies ---
 

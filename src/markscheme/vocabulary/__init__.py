@@ -142,7 +142,14 @@ from markscheme.vocabulary.report import (
     Summary,
     TagGroup,
 )
-from markscheme.vocabulary.rubric import Axis, AxisSpec, ResponseFields, Rubric, collect_fields
+from markscheme.vocabulary.rubric import (
+    Axis,
+    AxisKinds,
+    AxisSpec,
+    ResponseFields,
+    Rubric,
+    collect_fields,
+)
 from markscheme.vocabulary.shortages import find_shortage, find_tight_limit
 from markscheme.vocabulary.study import Adjudication, LeaseEvent, LeaseKind, StudyMark
 from markscheme.vocabulary.transcript import (
@@ -176,6 +183,7 @@ __all__ = [
     "AnswersError",
     "Attempts",
     "Axis",
+    "AxisKinds",
     "AxisSpec",
     "AxisValue",
     "BaselineLimit",

@@ -24,6 +24,7 @@ To add a feature:
 7. Test with `tests/serving.py`: `serve(store)` runs the app, `enter(page, server)` signs in.
 """
 
+from markscheme.web.attempts import AttemptLimiter
 from markscheme.web.server import Address, ServeOptions, run_server
 
-__all__ = ["Address", "ServeOptions", "run_server"]
+__all__ = ["Address", "AttemptLimiter", "ServeOptions", "run_server"]

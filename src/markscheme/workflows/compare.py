@@ -91,6 +91,17 @@ def compare(  # noqa: PLR0913 - one parameter per option of the command
     otherwise ratings with gaps are refused. `assigned` names the raters of each query if not every
     rater rates every query. `seed` is that of the simulation of the decision table.
 
+    >>> from markscheme import load_exam, load_rubric
+    >>> rubric, exam = load_rubric("context-agent"), load_exam("context-queries")
+    >>> ratings = [
+    ...     {"item": item.id, "variant": name, "rater": "ana", "axis": axis.name, "score": score}
+    ...     for item in exam.items
+    ...     for axis in rubric.scales
+    ...     for name, score in (("big", 4), ("small", 5))
+    ... ]
+    >>> compare(rubric, exam, ratings, baseline="big", candidate="small")
+    Comparison(small instead of big: go)
+
     Raises:
         UsageError: the rubric has no scales, rules or table, or both variants have one name.
         InputError: the ratings, or the modes of the exam, are not valid.
@@ -330,6 +341,13 @@ def compare_runs(
     result files whose documents are not built in. `margin` is in points; without one, that of the
     rubric's baseline gate is taken. Items that share the tag `cluster` are not taken to be
     independent.
+
+    >>> from markscheme import score
+    >>> for run, said in (("then.json", "He ate. Comió."), ("now.json", "He ate.")):
+    ...     row = {"item": "e-39-01", "output": said}
+    ...     done = score("tutor-capstone", "capstone", [row], output=run)
+    >>> compare_runs("then.json", "now.json")
+    RunsComparison(then.json, now.json: inconclusive)
     """
     with _open_runs(rubric, exam, store) as finder:
         return _compare_found_runs(finder, _find_runs(finder, runs), margin, cluster)

@@ -171,6 +171,7 @@ class RunFinder:
                 marks=marks,
                 measures=measures,
                 subject=run.subject,
+                started=run.started,
             )
             yield FoundRun(past=PastRun(run=weighed, rubric=rubric, exam=exam), stored=run)
 

@@ -49,12 +49,12 @@ def _read_batches(exam: Exam, source: Answers | LogFolder) -> Iterator[AnswerBat
     if isinstance(source, LogFolder):
         yield source.to_batch()
         return
-    from markscheme.read.answers import is_folder, list_answer_files, read_answers, read_rows
+    from markscheme.read.answers import is_folder, list_answer_files, read_answers
+    from markscheme.read.tables import read_answers_in_memory
 
     items = [item.id for item in exam.items]
     if not isinstance(source, str | Path):
-        rows = source if not hasattr(source, "iter_rows") else source.iter_rows(named=True)
-        yield from read_rows(rows, items=items)
+        yield from read_answers_in_memory(source, items)
         return
     path = resolve_answers(str(source))
     files = list_answer_files(path) if is_folder(path) else [path]

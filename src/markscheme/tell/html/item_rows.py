@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from markscheme.mark.axes import format_expected
+from markscheme.mark.axes import ALTERNATIVE_BAR, format_expected
 from markscheme.tell.language import translate, translate_stored
 from markscheme.tell.words import format_row_number
 from markscheme.vocabulary import ItemStatus, format_decimal, to_float
@@ -23,19 +23,25 @@ if TYPE_CHECKING:
 
 _BAR_WIDTH = 1000
 _EXCERPT_LENGTH = 90
+_MAX_DRAWN_ROWS = 2_000
 _PAGE_TEXT_BUDGET = 3_000_000  # characters of all answers together, so that a page stays small
 _MIN_TEXT_LENGTH, _MAX_TEXT_LENGTH = 500, 12_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemRow:
-    """A row of the list before it is opened; `bar` is the position of its bar in the listing."""
+    """A row of the list before it is opened; `bar` is the position of its bar in the listing.
+
+    `why` is the first reason for which the item lost points.
+    """
 
     item: str
     status: str
     word: str
     score: str
     got: str
+    expected: str
+    why: str
     bar: int | None
 
 
@@ -47,6 +53,11 @@ class ItemListing:
     bars: tuple[tuple[tuple[int, int, int], ...], ...]
     tags: Mapping[str, tuple[str, ...]]
     data: dict[str, Any]
+
+    @property
+    def is_long(self) -> bool:
+        """Whether rows are drawn only when they come into view."""
+        return len(self.rows) > _MAX_DRAWN_ROWS
 
 
 def build_items_link(**state: str) -> str:
@@ -70,7 +81,10 @@ def build_item_listing(report: RunReport) -> ItemListing:
     answers = sum(len(found.answers) for found in report.items)
     limit = max(_MIN_TEXT_LENGTH, min(_MAX_TEXT_LENGTH, _PAGE_TEXT_BUDGET // max(answers, 1)))
     records = _ItemRecordBuilder(report, items, tags, texts, limit)
-    rows = tuple(_build_item_row(found, displays.get_display(found)) for found in report.items)
+    rows = tuple(
+        _build_item_row(found, items[found.item], displays.get_display(found))
+        for found in report.items
+    )
     data = {
         "axes": [[spec.name, str(spec.weight)] for spec in report.past.rubric],
         "tags": [[tag, list(values)] for tag, values in tags.items()],
@@ -146,16 +160,31 @@ class _ItemDisplayCache:
         )
 
 
-def _build_item_row(found: ItemReport, display: _ItemDisplay) -> ItemRow:
-    got = found.answers[0].get("got") if found.answers else None
+def _build_item_row(found: ItemReport, item: Item, display: _ItemDisplay) -> ItemRow:
+    answer: Row = found.answers[0] if found.answers else {}
+    wanted = next(
+        (value for value in map(format_expected, item.expectations.values()) if value), []
+    )
+    expected = ", ".join(entry.partition(ALTERNATIVE_BAR)[0] for entry in wanted)
     return ItemRow(
         item=found.item,
         status=found.status.value,
         word=translate_status(found.status),
         score=display.score,
-        got=_shorten_excerpt(str(got or "")),
+        got=_shorten_excerpt(str(answer.get("got") or "")),
+        expected=_shorten_excerpt(expected),
+        why=_shorten_excerpt(_find_first_reason(answer)),
         bar=display.bar,
     )
+
+
+def _find_first_reason(answer: Row) -> str:
+    """Return the axis on which an answer first lost points, and why; none if it lost nothing."""
+    reasons = answer.get("reason") or {}
+    for axis, value in (answer.get("breakdown") or {}).items():
+        if value != 1 and axis in reasons:
+            return f"{axis}: {translate_stored(reasons[axis])}"
+    return ""
 
 
 def _build_bar_segments(

@@ -67,6 +67,7 @@ def render_run_html(report: RunReport, version: str) -> str:
         },
         facts=_build_facts_view(report),
         score=_build_score_view(report),
+        commands=list(_build_commands(report)),
         gates=list(map(_build_gate_view, page.gates)),
         patterns=list(map(_build_pattern_view, page.patterns)),
         losses=_build_loss_views(report),
@@ -101,6 +102,18 @@ def _build_facts_view(report: RunReport) -> list[tuple[str, str]]:
     if beside is not None:
         found.append((translate("baseline"), beside.id))
     return found
+
+
+def _build_commands(report: RunReport) -> Iterator[tuple[str, str]]:
+    """Yield what a reader may want to do next with a stored run, and the command for it."""
+    if report.stored is None:
+        return
+    run, beside = report.past.run.name, report.baseline
+    yield translate("see the answers"), f"markscheme show {run}"
+    if beside is not None and beside.id != run:
+        yield translate("compare with the baseline"), f"markscheme compare {beside.id} {run}"
+        yield translate("see the baseline"), f"markscheme show {beside.id}"
+    yield translate("make it the baseline"), f"markscheme baseline set {run}"
 
 
 def _build_score_view(report: RunReport) -> dict[str, Any] | None:
@@ -181,9 +194,6 @@ def _build_gate_view(view: GateView) -> dict[str, str]:
         "level": view.level_word,
         "kind": view.outcome.value.split()[0],
         "word": translate_stored(_GATE_WORDS[view.outcome]),
-        "observed": view.observed,
-        "limit": view.limit,
-        "margin": view.margin,
         "because": view.because,
     }
 
@@ -274,6 +284,8 @@ def _build_script_words() -> dict[str, str]:
         "answer": translate("answer"),
         "attempt": translate("attempt {n}"),
         "axis": translate("axis"),
+        "copied": translate("copied"),
+        "copy": translate("copy"),
         "before": translate("baseline"),
         "cost": translate("cost"),
         "count": translate("{shown} of {all} items"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from msgspec import Struct
 
 from markscheme.vocabulary import join_messages, sentence
@@ -14,6 +16,7 @@ class Run(Struct, frozen=True, kw_only=True):
 
     `name` is the name that messages use. `rubric` and `exam` are the fingerprints it was scored
     under. They are `None` if its source does not say; such a run is compared with no other.
+    `started` is known of stored runs only.
     """
 
     name: str
@@ -22,6 +25,7 @@ class Run(Struct, frozen=True, kw_only=True):
     marks: Marks
     measures: Measures
     subject: str | None = None
+    started: datetime | None = None
 
 
 def explain_incomplete(marks: Marks, whose: str = "") -> str:

@@ -1,0 +1,116 @@
+"""What learners need beside a score: when a card comes again, how well it was recalled, and why.
+
+`scheduling` is SM-2, its Delphi variant and FSRS, as a fold over append-only reviews. `recall`
+makes a quality from 0 to 5 out of a breakdown, `deck` chooses the next card, and `item_analysis`
+looks at the answers of a class. Everything here is pure: values in, values out. Storing belongs to
+`keep`, conducting to `workflows`.
+"""
+
+from markscheme.learn.answer_fields import (
+    AnswerField,
+    FieldKind,
+    build_answer,
+    list_answer_fields,
+)
+from markscheme.learn.deck import (
+    DEFAULT_LIMITS,
+    CardChoice,
+    CardKind,
+    CardReview,
+    DailyLimits,
+    DeckCounts,
+    DeckState,
+    build_deck_state,
+    choose_card,
+    count_cards,
+    find_next_day,
+    find_weakest_tag,
+    list_leeches,
+)
+from markscheme.learn.item_analysis import (
+    ItemAnalysis,
+    ItemStatistics,
+    MinimumSizes,
+    Reliability,
+    analyse_items,
+    compute_d27,
+    compute_item_rest,
+    compute_reliability,
+)
+from markscheme.learn.recall import (
+    RECALL_RULE,
+    SLOW_MS,
+    GradedAnswer,
+    RecallFacts,
+    Support,
+    compute_quality,
+    explain_quality,
+    find_recall_facts,
+    grade_answer,
+)
+from markscheme.learn.scheduling import (
+    LEECH_LAPSES,
+    PASS_GRADE,
+    CardState,
+    GradedReview,
+    PlannedReview,
+    ReviewKind,
+    SchedulerName,
+    classify_review,
+    find_study_day,
+    fold_reviews,
+    plan_reviews,
+    review_card,
+)
+from markscheme.learn.tag_names import describe_tag, describe_tag_key
+
+__all__ = [
+    "DEFAULT_LIMITS",
+    "LEECH_LAPSES",
+    "PASS_GRADE",
+    "RECALL_RULE",
+    "SLOW_MS",
+    "AnswerField",
+    "CardChoice",
+    "CardKind",
+    "CardReview",
+    "CardState",
+    "DailyLimits",
+    "DeckCounts",
+    "DeckState",
+    "FieldKind",
+    "GradedAnswer",
+    "GradedReview",
+    "ItemAnalysis",
+    "ItemStatistics",
+    "MinimumSizes",
+    "PlannedReview",
+    "RecallFacts",
+    "Reliability",
+    "ReviewKind",
+    "SchedulerName",
+    "Support",
+    "analyse_items",
+    "build_answer",
+    "build_deck_state",
+    "choose_card",
+    "classify_review",
+    "compute_d27",
+    "compute_item_rest",
+    "compute_quality",
+    "compute_reliability",
+    "count_cards",
+    "describe_tag",
+    "describe_tag_key",
+    "explain_quality",
+    "find_next_day",
+    "find_recall_facts",
+    "find_study_day",
+    "find_weakest_tag",
+    "fold_reviews",
+    "grade_answer",
+    "list_answer_fields",
+    "list_leeches",
+    "plan_reviews",
+    "review_card",
+]
