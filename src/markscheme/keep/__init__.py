@@ -9,7 +9,7 @@ serves many callers at once, and `web_access` holds the links and sessions of th
 the only package that imports a database driver. It may not score, judge or print.
 """
 
-from markscheme.keep.journal import Journal, JournalEntry, JournalSession
+from markscheme.keep.journal import Journal, JournalEntry, JournalSession, NumberedEntry, RunSession
 from markscheme.keep.learning import (
     OWN_LEARNER,
     Learner,
@@ -75,11 +75,13 @@ __all__ = [
     "LearningRecords",
     "NewRun",
     "NewStudy",
+    "NumberedEntry",
     "Paper",
     "PaperAnswer",
     "PaperMode",
     "Role",
     "RunData",
+    "RunSession",
     "RunStatus",
     "Store",
     "StorePool",

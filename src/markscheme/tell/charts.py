@@ -139,6 +139,21 @@ def _label_limit(drawing: Drawing, x: float, y: float, label: str, *, before: bo
     drawing.add_text((x + (-3 if before else 3), y), label, fill=INK, anchor=side)
 
 
+def draw_sparkline(values: Sequence[float]) -> Markup:
+    """Draw how a value went, as small as a word: a line, and a dot at its end."""
+    width, height = 110, 22
+    low, high = min(values), max(values)
+    room = max(0.01, (high - low) * 0.1)
+    y = LinearScale(low=low - room, high=high + room, start=height, end=0)
+    x = LinearScale(low=0, high=max(1, len(values) - 1), start=0, end=width)
+    points = [(x.place(at), y.place(value)) for at, value in enumerate(values)]
+    drawing = Drawing(width, height)
+    if len(points) > 1:
+        drawing.add_line(points, stroke=MUTED, width=1.5)
+    drawing.add_dot(points[-1], 3.5, fill=AXIS_COLOURS[0])
+    return drawing.render()
+
+
 def draw_stacked_bars(items: Sequence[Sequence[float]], missed: Sequence[bool]) -> Markup:
     """Draw one bar for each item, from the weighted values of its axes, bottom up.
 

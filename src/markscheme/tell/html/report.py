@@ -17,7 +17,6 @@ from markscheme.tell.html.item_rows import (
     build_tag_link,
     translate_status,
 )
-from markscheme.tell.html.templates import render_page
 from markscheme.tell.language import translate, translate_stored
 from markscheme.tell.page import (
     BadRowsView,
@@ -26,6 +25,7 @@ from markscheme.tell.page import (
     PatternView,
     build_report_page,
 )
+from markscheme.tell.templates import HtmlPage, render_page
 from markscheme.vocabulary import (
     ItemStatus,
     Level,
@@ -52,38 +52,42 @@ _SMALL_PROBABILITY = Fraction(1, 10_000)
 
 def render_run_html(report: RunReport, version: str) -> str:
     """Return the whole page; `version` is that of the program that wrote it."""
+    return render_page(build_run_page(report), version)
+
+
+def build_run_page(report: RunReport) -> HtmlPage:
+    """Return what the page of a run shows, and what its script reads."""
     items, page, past = build_item_listing(report), build_report_page(report), report.past
     who = past.run.subject or translate("run {run}", run=past.run.name)
-    return render_page(
-        "run.html",
-        {**items.data, "words": _build_script_words()},
-        version=version,
-        title=page.title,
-        heading=translate("{subject} on {exam}", subject=who, exam=past.exam.name),
-        verdict={
+    view = {
+        "title": page.title,
+        "heading": translate("{subject} on {exam}", subject=who, exam=past.exam.name),
+        "verdict": {
             "kind": page.verdict.outcome.value,
             "word": page.verdict.word,
             "because": page.verdict.because,
         },
-        facts=_build_facts_view(report),
-        score=_build_score_view(report),
-        commands=list(_build_commands(report)),
-        gates=list(map(_build_gate_view, page.gates)),
-        patterns=list(map(_build_pattern_view, page.patterns)),
-        losses=_build_loss_views(report),
-        bad_rows=_build_bad_rows_view(page.bad_rows),
-        comparisons=list(map(_build_baseline_view, page.baselines)),
-        axes=figures.build_axis_views(report),
-        bars=figures.draw_item_bars(report),
-        means=figures.build_axis_means_figure(report),
-        latency=figures.draw_latency(report),
-        trends=list(figures.build_trend_figures(report)),
-        heat_maps=figures.build_heat_maps(report, items.tags),
-        by_tag=figures.build_tag_views(report),
-        listing=items,
-        rubric=past.rubric,
-        exam=past.exam,
-    )
+        "facts": _build_facts_view(report),
+        "score": _build_score_view(report),
+        "commands": list(_build_commands(report)),
+        "gates": list(map(_build_gate_view, page.gates)),
+        "patterns": list(map(_build_pattern_view, page.patterns)),
+        "losses": _build_loss_views(report),
+        "bad_rows": _build_bad_rows_view(page.bad_rows),
+        "comparisons": list(map(_build_baseline_view, page.baselines)),
+        "axes": figures.build_axis_views(report),
+        "bars": figures.draw_item_bars(report),
+        "means": figures.build_axis_means_figure(report),
+        "latency": figures.draw_latency(report),
+        "trends": list(figures.build_trend_figures(report)),
+        "heat_maps": figures.build_heat_maps(report, items.tags),
+        "by_tag": figures.build_tag_views(report),
+        "listing": items,
+        "rubric": past.rubric,
+        "exam": past.exam,
+    }
+    data = {**items.data, "words": _build_script_words()}
+    return HtmlPage(template="run.html", view=view, data=data)
 
 
 def _build_facts_view(report: RunReport) -> list[tuple[str, str]]:
