@@ -17,7 +17,7 @@ from commands import Done, here
 from comparisons import ITEMS, Files
 from markscheme.keep import open_store
 from markscheme.vocabulary import Adjudication, UsageError
-from markscheme.weigh.rating_study import SeatKey, StudyDesign, build_seats, draw_sample
+from markscheme.weigh.rating_study import LEASE_TIME, SeatKey, StudyDesign, build_seats, draw_sample
 from markscheme.workflows.study import StudyPlan, create_study, load_study
 from markscheme.workflows.study_marks import (
     MarkRequest,
@@ -29,7 +29,7 @@ from markscheme.workflows.study_marks import (
     undo_mark,
 )
 from markscheme.workflows.study_results import adjudicate, close_study, find_disagreements
-from studies import LEASE_TIME, Clock, build_answers, rate_all
+from studies import Clock, build_answers, rate_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -135,7 +135,7 @@ def test_a_random_sample_is_recorded_and_compared_alone(desk: Desk) -> None:
 
 def test_what_cannot_be_a_study_is_refused(desk: Desk) -> None:
     inputs = ("rate", "--web", "-r", "context-agent", "-e", desk.exam, "-a", desk.answers)
-    for words, message in (
+    refused: list[tuple[tuple[str, ...], str]] = [
         ((), "missing: --raters"),
         (("--raters", "ana,ana"), "names somebody twice"),
         (("--raters", "ana,,ben"), "names that can be printed"),
@@ -145,7 +145,8 @@ def test_what_cannot_be_a_study_is_refused(desk: Desk) -> None:
         (("--raters", "ana", "--name", "a/b"), "no name of a study"),
         (("--raters", "ana", "--url", "here"), "no address"),
         (("--raters", "ana", "-o", "x.csv"), "--output does not go with --web"),
-    ):
+    ]
+    for words, message in refused:
         done = desk.run(*inputs, *words)
         assert (done.code, message in done.err) == (2, True), done.err
     done = here("rate", "-r", "context-agent", "--raters", "ana")
@@ -153,8 +154,8 @@ def test_what_cannot_be_a_study_is_refused(desk: Desk) -> None:
     desk.make("--name", "one")
     done = desk.run(*inputs, "--raters", "ana", "--name", "one")
     assert "there is a study `one` already" in done.err
-    for words in (("close", "none", "-o", desk.out), ("link", "none", "--rater", "ana")):
-        assert "holds no study `none`" in desk.run("rate", *words).err
+    for command in (("close", "none", "-o", str(desk.out)), ("link", "none", "--rater", "ana")):
+        assert "holds no study `none`" in desk.run("rate", *command).err
     assert "no rater of this study" in desk.run("rate", "link", "one", "--rater", "zoe").err
 
 

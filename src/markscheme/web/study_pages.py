@@ -11,11 +11,11 @@ from uuid import uuid4
 
 from starlette.responses import Response
 
-from markscheme.keep import Role, Store
 from markscheme.read.rating_scores import NOT_APPLICABLE, allows_not_applicable, list_allowed_scores
-from markscheme.vocabulary import Adjudication, NoteAxis, format_short, sentence
-from markscheme.web.pages import render
-from markscheme.web.requests import NavigationLink, read_form, redirect, route
+from markscheme.tell.agreement_html import build_agreement_page
+from markscheme.vocabulary import Adjudication, NoteAxis, format_short
+from markscheme.web.pages import render, render_html_page
+from markscheme.web.requests import read_form, redirect
 from markscheme.workflows.judge_files import format_ratings_csv
 from markscheme.workflows.study import (
     RatingStudy,
@@ -32,11 +32,14 @@ from markscheme.workflows.study_results import (
     collect_study_ratings,
     find_disagreements,
     measure_progress,
+    measure_study_agreement,
 )
 
 if TYPE_CHECKING:
+    from markscheme.keep import Store
     from markscheme.vocabulary import Rating
     from markscheme.web.requests import WebRequest
+    from markscheme.weigh.rater_agreement import RaterAgreement
 
 _BY_OWNER = "owner"
 
@@ -163,6 +166,19 @@ async def decide(request: WebRequest) -> Response:
     return redirect(f"/studies/{id_}#disagreements")
 
 
+async def show_agreement(request: WebRequest) -> Response:
+    """Show how far the raters of a closed study agree, with the judge beside them."""
+    id_ = request.path_params["study"]
+
+    def read(store: Store) -> tuple[RatingStudy, RaterAgreement]:
+        study = load_study(store, id_)
+        return study, measure_study_agreement(store, study)
+
+    study, agreement = await request.services.read(read)
+    page = build_agreement_page(agreement)
+    return render_html_page(request, page, "study_agreement.html", study=study)
+
+
 async def download_ratings(request: WebRequest) -> Response:
     """Answer with the ratings of a closed study as CSV."""
     id_ = request.path_params["study"]
@@ -187,16 +203,3 @@ def _answer_csv(name: str, ratings: Sequence[Rating]) -> Response:
         media_type="text/csv; charset=utf-8",
         headers={"content-disposition": f'attachment; filename="{name}"'},
     )
-
-
-_OWNER = {Role.OWNER}
-routes = [
-    route("/studies", list_studies, allow=_OWNER),
-    route("/studies/{study}", show_study, allow=_OWNER),
-    route("/studies/{study}/close", close, allow=_OWNER, method="POST"),
-    route("/studies/{study}/links", make_link, allow=_OWNER, method="POST"),
-    route("/studies/{study}/adjudicate", decide, allow=_OWNER, method="POST"),
-    route("/studies/{study}/ratings.csv", download_ratings, allow=_OWNER),
-    route("/studies/{study}/adjudications.csv", download_adjudications, allow=_OWNER),
-]
-navigation = [NavigationLink(path="/studies", text=sentence("Rating studies"), allow=_OWNER)]

@@ -15,7 +15,6 @@ from uuid import uuid4
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from markscheme.keep import Role, Store
 from markscheme.read.rating_scores import (
     NOT_APPLICABLE,
     MetOrNot,
@@ -26,7 +25,7 @@ from markscheme.tell.language import translate
 from markscheme.tell.transcript import list_activity
 from markscheme.vocabulary import NoteAxis, ScaleAxis, format_short
 from markscheme.web.pages import render
-from markscheme.web.requests import NavigationLink, read_form, redirect, route
+from markscheme.web.requests import read_form, redirect
 from markscheme.weigh.rating_design import compute_text_key
 from markscheme.weigh.rating_study import QuestionKey, Seat
 from markscheme.workflows.study import (
@@ -50,6 +49,7 @@ from markscheme.workflows.study_marks import (
 )
 
 if TYPE_CHECKING:
+    from markscheme.keep import Store
     from markscheme.vocabulary import StudyMark
     from markscheme.web.requests import WebRequest
     from markscheme.workflows.rate import BlindAnswer
@@ -450,15 +450,3 @@ def _parse_number(text: str) -> int:
     if not text.isdecimal() or len(text) > 9:  # noqa: PLR2004 - more answers than any study has
         raise HTTPException(400)
     return int(text)
-
-
-_RATER = {Role.RATER}
-routes = [
-    route("/rate/{study}", show_overview, allow=_RATER),
-    route("/rate/{study}/next", take_next, allow=_RATER, method="POST"),
-    route("/rate/{study}/marks", add_mark, allow=_RATER, method="POST"),
-    route("/rate/{study}/undo", undo, allow=_RATER, method="POST"),
-    route("/rate/{study}/{query:int}/{part:int}", show_card, allow=_RATER),
-    route("/rate/{study}/{query:int}/{part:int}", submit_card, allow=_RATER, method="POST"),
-]
-navigation: list[NavigationLink] = []
