@@ -10,6 +10,7 @@ Two modules are not behind this door, because hardly any command needs them:
 positions, for `lint --fix`).
 """
 
+from markscheme.read.documents.classes import ClassDocument, read_class
 from markscheme.read.documents.criteria import (
     CheckKinds,
     find_criteria_problems,
@@ -91,6 +92,7 @@ __all__ = [
     "NAME_PATTERN",
     "NO_ENTRIES",
     "CheckKinds",
+    "ClassDocument",
     "CommentedMapping",
     "Constraints",
     "FieldPath",
@@ -136,6 +138,7 @@ __all__ = [
     "parse_tree",
     "parse_yaml",
     "parse_yaml_value",
+    "read_class",
     "read_document_bytes",
     "read_exam",
     "read_judge",
