@@ -31,6 +31,7 @@ from markscheme.read.documents.exam import (
     parse_exam_tree,
     read_exam,
 )
+from markscheme.read.documents.exam_rows import build_exam
 from markscheme.read.documents.fingerprint import compute_exam_fingerprint, to_canonical_json
 from markscheme.read.documents.gates import GATE_MODELS, MeasureLimit
 from markscheme.read.documents.judges import (
@@ -112,6 +113,7 @@ __all__ = [
     "YamlSequence",
     "add_follow_up",
     "alias_key",
+    "build_exam",
     "build_item",
     "check_item_keys",
     "compute_exam_fingerprint",
