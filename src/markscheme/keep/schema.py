@@ -94,6 +94,7 @@ _LEARNING_TABLES = (
       item TEXT NOT NULL, at TEXT NOT NULL, day TEXT NOT NULL, quality INTEGER NOT NULL,
       rule TEXT NOT NULL, facts TEXT NOT NULL, cells TEXT NOT NULL, rubric TEXT NOT NULL)""",
     "CREATE INDEX reviews_by_learner ON reviews (learner, number)",
+    "CREATE INDEX reviews_by_card ON reviews (learner, item, number)",
     """CREATE TABLE review_texts (
       review TEXT PRIMARY KEY REFERENCES reviews (id), output TEXT NOT NULL)""",
     """CREATE TABLE review_undos (

@@ -206,12 +206,18 @@ class Store:
         self,
         *,
         rubric: str | None = None,
+        rubric_version: int | None = None,
         exam: str | None = None,
         subject: str | None = None,
         limit: int | None = None,
     ) -> list[StoredRun]:
         """Return the runs of a rubric, an exam (by name) or a subject, the newest first."""
-        wanted = {"rubrics.name": rubric, "exams.name": exam, "subject": subject}
+        wanted = {
+            "rubrics.name": rubric,
+            "rubrics.version": rubric_version,
+            "exams.name": exam,
+            "subject": subject,
+        }
         return list_runs(self._database, wanted, limit=limit)
 
     def list_run_names(self) -> dict[str, list[str]]:

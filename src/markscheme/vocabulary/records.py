@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
+from datetime import datetime
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
@@ -54,6 +55,8 @@ def to_plain(value: Any, *, number: NumberFormat = to_float) -> Any:
         return number(value)
     if isinstance(value, Decimal):
         return float(value)
+    if isinstance(value, datetime):
+        return value.isoformat()
     if isinstance(value, Mapping):
         return {key: to_plain(inner, number=number) for key, inner in value.items()}
     if isinstance(value, Struct) or is_dataclass(value):

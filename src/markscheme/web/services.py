@@ -10,6 +10,7 @@ from hashlib import sha256
 from typing import Any, TypeVar
 
 from markscheme.keep import Grant, Store, StorePool, digest_token
+from markscheme.workflows.portal import Portal, load_portal
 
 Value = TypeVar("Value")
 
@@ -28,9 +29,17 @@ class Services:
     pool: StorePool
     language: str = "en"
     is_secure: bool = False
+    given_portal: Portal | None = None
     closing: asyncio.Event = field(default_factory=asyncio.Event)
     _caches: dict[type, Any] = field(default_factory=dict)
     _sessions: dict[str, tuple[Grant, float]] = field(default_factory=dict)
+
+    @property
+    def portal(self) -> Portal:
+        """The learner portal; the default one is loaded when it is first asked for."""
+        if self.given_portal is None:
+            self.given_portal = load_portal()
+        return self.given_portal
 
     @property
     def cookie(self) -> str:
