@@ -26,8 +26,10 @@ from markscheme.tell.words import (
     format_bad_row_reason,
     format_cell_reason,
     format_item_line,
+    format_mean,
 )
 from markscheme.vocabulary import (
+    ZERO,
     Level,
     Outcome,
     format_decimal,
@@ -186,12 +188,16 @@ class RunPage:
         self.out.print()
         scored = translate_plural("{n:,} answer scored", "{n:,} answers scored", summary.n)
         counts = f"{scored}, {translate_plural('{n:,} item', '{n:,} items', summary.items)}"
-        score = translate("score {score}", score=format_decimal(summary.score))
+        score = translate("score {score}", score=format_mean(summary.score, summary.bounds))
         self.out.print(f"[bold]{score}[/bold]  ({counts})", highlight=False)
+        if summary.score is not None and summary.bounds is not None:
+            between = format_mean(None, summary.bounds)
+            whole = translate("with all that is missing, the score is {between}", between=between)
+            self.out.print(Text(f"  {whole}", "magenta"))
         for spec in self.rubric:
-            value = summary.axes[spec.name]
+            value, bounds = summary.axes[spec.name], summary.axis_bounds.get(spec.name)
             self.out.print(
-                f"  {spec.name:<16} {format_decimal(value):>7}  × {spec.weight}"
+                f"  {spec.name:<16} {format_mean(value, bounds):>7}  × {spec.weight}"
                 f"  {self._draw_bar(value)}{_format_unjudged(summary, spec.name)}",
                 highlight=False,
             )
@@ -218,13 +224,13 @@ class RunPage:
             lacking = f", {missing}" if found.missing else ""
             answers = translate_plural("{n:,} answer", "{n:,} answers", found.n)
             who = translate("subject {subject}", subject=found.subject or translate("(none)"))
-            line = f"{who}: {format_decimal(found.score)} ({answers}{lacking})"
+            line = f"{who}: {format_mean(found.score, found.bounds)} ({answers}{lacking})"
             self.out.print(Text(f"  {_replace_unprintable(line)}"))
 
     def _print_worst_groups(self, summary: Summary) -> None:
         tags: dict[str, list[TagGroup]] = {}
         for group in summary.groups:
-            if summary.score is not None and group.score < summary.score:
+            if _get_highest(group) < _get_highest(summary):
                 tags.setdefault(group.tag, []).append(group)
         if not tags:
             return
@@ -232,11 +238,11 @@ class RunPage:
         for tag, groups in tags.items():
             named = []
             for group in groups[:GROUPS_SHOWN]:
-                lowest, axis = min((score, axis) for axis, score in group.axes.items())
-                axis_text = f"{axis} {format_decimal(lowest)}"
-                named.append(
-                    f"{group.value} {format_decimal(group.score)} ({group.n}, {axis_text})"
-                )
+                known = [(mean, axis) for axis, mean in group.axes.items() if mean is not None]
+                worst = min(known, default=None)
+                axis_text = f", {worst[1]} {format_decimal(worst[0])}" if worst else ""
+                mean = format_mean(group.score, group.bounds)
+                named.append(f"{group.value} {mean} ({group.n}{axis_text})")
             self.out.print(Text(f"  {tag}: {', '.join(named)}"), highlight=False)
 
     def _draw_bar(self, value: Fraction | None, width: int = 20) -> str:
@@ -282,6 +288,12 @@ def format_gate_name(level: Level, name: str) -> str:
         if level is Level.HARD
         else translate("soft gate {gate}", gate=name)
     )
+
+
+def _get_highest(totals: Summary | TagGroup) -> Fraction:
+    """Return the mean, or the highest that it can be; 0 if there is none."""
+    highest = totals.score if totals.bounds is None else totals.bounds.high
+    return ZERO if highest is None else highest
 
 
 def _format_unjudged(summary: Summary, axis: str) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from markscheme.tell.language import translate, translate_plural, translate_stored
 from markscheme.vocabulary import (
+    UNKNOWN_SCORE,
     ItemStatus,
     Level,
     Outcome,
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from decimal import Decimal
 
     from markscheme.keep import StoredRun
-    from markscheme.vocabulary import ItemReport, RowError, Rubric
+    from markscheme.vocabulary import ItemReport, RowError, Rubric, ScoreBounds
     from markscheme.weigh.recalibrate import PastRun
 
     Row = Mapping[str, Any]
@@ -64,13 +65,25 @@ def format_run_title(past: PastRun, stored: StoredRun | None) -> str:
     return translate("run {run} on {exam} under {rubric}", **what) + when
 
 
+def format_mean(mean: Fraction | None, bounds: ScoreBounds | None, places: int = 4) -> str:
+    """Return a mean; if it is not known, the bounds between which it is: `0.25 … 0.75`."""
+    if bounds is None or mean is not None:
+        return format_decimal(mean, places)
+    return f"{format_decimal(bounds.low, places)} … {format_decimal(bounds.high, places)}"
+
+
 def format_item_line(item: ItemReport, rubric: Rubric) -> str:
     """Return the score of an item in one line, or why it has none."""
     match item.status:
         case ItemStatus.MISSING:
             return translate("no answer")
         case ItemStatus.UNSCORED:
+            if item.bounds is not None and item.bounds != UNKNOWN_SCORE:
+                between = format_mean(None, item.bounds)
+                return translate("an answer could not be scored; {score}", score=between)
             return translate("an answer could not be scored")
+        case ItemStatus.NOT_APPLICABLE:
+            return translate("no axis applies")
         case ItemStatus.PASSED:
             return translate("score {score}", score=format_decimal(item.score))
         case ItemStatus.FAILED:

@@ -14,7 +14,12 @@ from markscheme.mark.axes.base import (
     quote_excerpt,
 )
 from markscheme.mark.axes.checks import CHECKS
-from markscheme.mark.axes.criteria import BelowZero, CriteriaAxis
+from markscheme.mark.axes.criteria import (
+    BelowZero,
+    CriteriaAxis,
+    describe_criterion,
+    format_criteria,
+)
 from markscheme.mark.axes.json_schema import JsonSchema, is_simple_schema
 from markscheme.mark.axes.length import Length, MaxWords, Unit
 from markscheme.mark.axes.marked import (
@@ -64,7 +69,9 @@ __all__ = [
     "TraceAxis",
     "Unit",
     "compute_cell_keys",
+    "describe_criterion",
     "find_match",
+    "format_criteria",
     "format_expected",
     "is_simple_schema",
     "iterate_texts",

@@ -157,6 +157,21 @@ class CriteriaAxis(MarkedAxis):
         return sentence("{points}: {criteria}", points=points, criteria=listed)
 
 
+def format_criteria(criteria: Criteria) -> list[str]:
+    """Return each criterion as a text: its id, its points, and what it says or checks."""
+    return [
+        f"{one.id} ({format_short(one.points)}): {describe_criterion(one)}"
+        for one in iterate_criteria(criteria)
+    ]
+
+
+def describe_criterion(criterion: Criterion) -> str:
+    """Return what a criterion says; without words, which check decides it."""
+    if criterion.says or criterion.check is None:
+        return criterion.says
+    return sentence("check `{kind}`", kind=criterion.check.axis.kind)
+
+
 class _Finding(Struct, frozen=True, kw_only=True):
     """What is known of one criterion, and the marks that say so."""
 

@@ -16,8 +16,9 @@ from markupsafe import Markup
 from markscheme.tell import charts
 from markscheme.tell.html.item_rows import build_tag_link
 from markscheme.tell.language import translate, translate_plural
-from markscheme.tell.words import format_subject
+from markscheme.tell.words import format_mean, format_subject
 from markscheme.vocabulary import (
+    ZERO,
     Level,
     format_decimal,
     format_fixed,
@@ -30,7 +31,7 @@ from markscheme.weigh.totals import WeightScale
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from markscheme.vocabulary import TagGroup
+    from markscheme.vocabulary import ScoreBounds, TagGroup
     from markscheme.weigh.distribution import MeanEstimate, ScoreDistribution, TrendPoint
     from markscheme.workflows.report import RunReport
 
@@ -265,8 +266,11 @@ def _build_tag_view(tag: str, groups: Sequence[TagGroup]) -> dict[str, Any]:
                 build_tag_link({tag: group.value}),
                 group.n,
                 [
-                    _format_graded_mean(group.score),
-                    *(_format_graded_mean(value) for value in group.axes.values()),
+                    _format_group_mean(group.score, group.bounds),
+                    *(
+                        _format_group_mean(value, group.axis_bounds.get(axis))
+                        for axis, value in group.axes.items()
+                    ),
                 ],
             )
             for group in shown
@@ -274,11 +278,23 @@ def _build_tag_view(tag: str, groups: Sequence[TagGroup]) -> dict[str, Any]:
         "more": translate(
             "{n} more, none below {score}.",
             n=more,
-            score=format_decimal(min(group.score for group in groups[len(shown) :])),
+            score=format_decimal(min(map(_get_lowest, groups[len(shown) :]))),
         )
         if more
         else "",
     }
+
+
+def _get_lowest(group: TagGroup) -> Fraction:
+    lowest = group.score if group.bounds is None else group.bounds.low
+    return ZERO if lowest is None else lowest
+
+
+def _format_group_mean(mean: Fraction | None, bounds: ScoreBounds | None) -> tuple[str, int]:
+    """Return a mean and its step on the colour scale; bounds and what is n/a have no colour."""
+    if mean is not None:
+        return _format_graded_mean(mean)
+    return format_mean(mean, bounds, 2), -1
 
 
 def _format_graded_mean(value: Fraction) -> tuple[str, int]:

@@ -92,6 +92,8 @@ def translate_status(status: ItemStatus) -> str:
             return translate("failed")
         case ItemStatus.UNSCORED:
             return translate("not scored")
+        case ItemStatus.NOT_APPLICABLE:
+            return translate("does not apply")
         case ItemStatus.MISSING:
             return translate("no answer")
 
