@@ -170,6 +170,10 @@ class RunRows:
         """Return what was measured in session logs, if it is stored."""
         return ()
 
+    def read_by_axis(self, name: str) -> Mapping[str, Any]:  # noqa: ARG002 - stored runs need it
+        """Return what is stored of each axis: `unmarked` or `judging`."""
+        return {}
+
     def read_live_record(self) -> Mapping[str, Any] | None:
         """Return the record of a live run; None for any other run."""
         return None
@@ -195,6 +199,8 @@ class RunRows:
             errors=self.read_bad_rows(),
             each_run=lambda: [run],
             operations=self.read_operations(),
+            unmarked=self.read_by_axis("unmarked"),
+            judging=self.read_by_axis("judging"),
         )
 
     def _complete_rows(self, kept: pl.DataFrame) -> pl.DataFrame:
@@ -233,6 +239,11 @@ class StoredRows(RunRows):
     def read_operations(self) -> tuple[OperationGroup, ...]:
         """Return what was measured in session logs, if the answers come from logs."""
         return tuple(map(parse_operation_group, self._load_summary().get("operational", ())))
+
+    def read_by_axis(self, name: str) -> Mapping[str, Any]:
+        """Return what is stored of each axis: `unmarked` or `judging`."""
+        found: Mapping[str, Any] = self._load_summary().get(name, {})
+        return found
 
     def read_live_record(self) -> Mapping[str, Any] | None:
         """Return the record of a live run; None for any other run."""

@@ -152,6 +152,8 @@ class RunRecorder:
                 summary = self._summarise_run(result, run)
                 record = {**build_summary_record(summary), "bad_rows": errors, **(more or {})}
                 record["messages"] = build_message_records(result.errors, more or {})
+                if result.unmarked:
+                    record["unmarked"] = dict(result.unmarked)
                 if result.judging:
                     record["judging"] = {axis: dict(how) for axis, how in result.judging.items()}
                 if result.operations:

@@ -116,7 +116,9 @@ def _build_observation(
     given: Total, whole: Total, losses: tuple[ItemLoss, ...]
 ) -> MetricObservation:
     """Return the mean of the answers, with its bounds over all that is not known."""
-    if given.value is None or isinstance(given.value, NotApplicable):
+    known = [bounds for bounds, _ in given.unknown if not may_not_apply(bounds)]
+    # What may turn out not to apply to any answer has no mean.
+    if not given.n and not known:
         return _NOTHING_SCORED
     return MetricObservation(value=given.mean, bounds=whole.bounds, losses=losses)
 
