@@ -123,7 +123,7 @@ class RunPage:
         got = row["got"] if row["got"] is not None else _ROW_STATUS_WORDS[row["status"]]
         got = got if row["got"] is not None else translate_stored(got)
         cells = [self._format_mark(row["breakdown"], spec.name) for spec in self.rubric]
-        score = "–" if row["score"] is None else format_fixed(to_fraction(row["score"]), 2)
+        score = _format_score(row)
         style = "red" if row["score"] is None or row["score"] < 1 else ""
         return [
             Text(_format_row_label(row)),
@@ -149,7 +149,8 @@ class RunPage:
         for spec in sorted(self.rubric, key=lambda spec: -spec.weight):
             for row in rows:
                 value = row["breakdown"][spec.name]
-                if value is None or value < 1:
+                is_excused = value is None and _get_cell_status(row, spec.name) == "n/a"
+                if not is_excused and (value is None or value < 1):
                     lost.append((row, spec))
         if not lost:
             return
@@ -304,6 +305,20 @@ def _format_unjudged(summary: Summary, axis: str) -> str:
     return "  " + translate("({n:,} of {answers:,} answers could be judged)", **named)
 
 
+def _get_cell_status(row: Mapping[str, Any], axis: str) -> str | None:
+    """Return the status of a cell, if its row says more than a value."""
+    status: str | None = (row.get("cell_status") or {}).get(axis)
+    return status
+
+
+def _format_score(row: Mapping[str, Any]) -> str:
+    """Return the score of a row with two decimals, or its bounds."""
+    if row["score"] is not None:
+        return format_fixed(to_fraction(row["score"]), 2)
+    bounds = row["bounds"] or ()
+    return " … ".join(format_fixed(to_fraction(bound), 2) for bound in bounds) or "–"
+
+
 def _format_row_label(row: Mapping[str, Any]) -> str:
     """Return the item, with its subject and attempt if the row has them."""
     subject = f"{row['subject']}/" if row["subject"] is not None else ""
@@ -392,7 +407,7 @@ def explain_item(item: Item, found: ItemReport, rubric: Rubric) -> Iterator[str]
         yield f"  {translate('tags')}: {tags}"
     yield f"  {translate('prompt')}: {item.prompt}"
     for row in found.answers:
-        yield from (f"  {line}" for line in format_answer_lines(row, rubric))
+        yield from (f"  {line}" for line in format_answer_lines(row, rubric, item))
     if found.more:
         yield f"  {translate('… and {n:,} more', n=found.more)}"
 

@@ -193,7 +193,7 @@ def describe_distribution(
         run=run.name,
         items=means.total(),
         score=_estimate_mean(means),
-        axes=_estimate_axes(scale, items),
+        axes=_estimate_axes(scale, run, items),
         passed=_estimate_proportion(passed, means.total()),
         quantiles={at: compute_quantile(means, Fraction(at, 100)) for at in _QUANTILES},
         groups=summarise_tags(scale, exam, run.marks),
@@ -205,14 +205,19 @@ def describe_distribution(
 
 
 def _estimate_axes(
-    scale: WeightScale, items: Sequence[tuple[ScoreTotals, int]]
+    scale: WeightScale, run: Run, items: Sequence[tuple[ScoreTotals, int]]
 ) -> Mapping[str, MeanEstimate]:
-    """Return the mean of each axis over the items that it applies to; none where it has none."""
+    """Return the mean of each axis over the items that it applies to.
+
+    Axes of which some value is not known are left out: they have no mean.
+    """
+    totals = scale.sum_answers(run.marks.counts())
     counts = {
         axis: sum_counts(
             (mean, n) for totals, n in items if (mean := totals.axis_means[axis]) is not None
         )
         for axis in scale.axes
+        if totals.axes[axis].bounds is None
     }
     return {axis: _estimate_mean(means) for axis, means in counts.items() if means}
 

@@ -4,7 +4,8 @@ The document that `markscheme score --format json` would print is built again fr
 rows, with the same record functions but with exact fractions in place of doubles. Then both are
 compared key by key. Counts and ratios must be equal; other numbers may be rounded, correctly. A
 value that was not published is not wrong. The axis that reads `got` and `expected` (the leading
-axis) is judged again; the other cells are taken as published.
+axis) is judged again, and axes that are made of marks follow from the published marks; the other
+cells are taken as published.
 """
 
 from __future__ import annotations
@@ -18,8 +19,15 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 from markscheme.mark import combine_values, find_leading_axis
-from markscheme.mark.axes import ALTERNATIVE_BAR, ContainsAll, TextAxis, format_expected
-from markscheme.mark.batch import list_expected_texts
+from markscheme.mark.axes import (
+    ALTERNATIVE_BAR,
+    ContainsAll,
+    CriteriaAxis,
+    MarkedAxis,
+    TextAxis,
+    format_expected,
+)
+from markscheme.mark.batch import list_expected_texts, restore_marks
 from markscheme.read.results import PublishedField, PublishedResult
 from markscheme.vocabulary import (
     UNKNOWN_SCORE,
@@ -30,6 +38,8 @@ from markscheme.vocabulary import (
     Exam,
     Item,
     NotApplicable,
+    Reading,
+    Response,
     Rubric,
     ScoreBounds,
     SessionMetrics,
@@ -143,11 +153,12 @@ def verify_published(
     Item ids, expectations and groups by tag are checked only if the exam is known.
     """
     leading = next((spec for spec in rubric if spec.axis is find_leading_axis(rubric)), None)
+    items: dict[Any, Item] = {item.id: item for item in exam.items} if exam else {}
     rows = [_read_row(place, record, rubric, leading) for place, record in published.records]
     findings = [
         _build_finding(published, mismatch, row.record.get("item"))
         for row in rows
-        for mismatch in _compare_row(row, rubric, leading)
+        for mismatch in _compare_row(row, rubric, leading, items.get(row.record.get("item")))
     ]
     totals = _Totals(published=published, rubric=rubric, exam=exam, rows=rows)
     findings += [_build_finding(published, mismatch) for mismatch in totals.compare()]
@@ -291,7 +302,37 @@ def _split_alternatives(entry: Any) -> Any:
     return entry.split(ALTERNATIVE_BAR) if split else entry
 
 
-def _compare_row(row: _Row, rubric: Rubric, leading: AxisSpec | None) -> Iterator[Mismatch]:
+def _compare_marked_axes(row: _Row, rubric: Rubric, item: Item | None) -> Iterator[Mismatch]:
+    """Regenerate the axes that are made of marks from the published marks, and compare them."""
+    published: Any = row.record.get("marks")
+    if not isinstance(published, dict):
+        return
+    for spec in rubric:
+        records = published.get(spec.name)
+        if not isinstance(records, list) or not all(isinstance(mark, dict) for mark in records):
+            continue
+        marks = restore_marks(records)
+        if isinstance(spec.axis, CriteriaAxis):
+            if item is None or next(iter(spec.axis.item_problems(item)), None) is not None:
+                continue
+            value = spec.axis.compute_axis_value(item, marks)
+        elif isinstance(spec.axis, MarkedAxis):
+            nothing = Item(id="", prompt="") if item is None else item
+            response = Response(reading=Reading.TEXT, text="")
+            value = spec.axis.combine(response, nothing, marks).axis_value
+        else:
+            continue
+        because = sentence("so the published marks say")
+        right = {spec.name: _get_number(value)}
+        yield from _compare((*row.place, "breakdown"), row.record["breakdown"], right, because)
+        bounds = {spec.name: _to_exact_bounds(value)}
+        known = row.record.get("cell_bounds")
+        yield from _compare((*row.place, "cell_bounds"), known, bounds, because)
+
+
+def _compare_row(
+    row: _Row, rubric: Rubric, leading: AxisSpec | None, item: Item | None
+) -> Iterator[Mismatch]:
     """Regenerate the cells, weighted values and score of one breakdown, and compare them."""
     values, breakdown, weighted = row.values, row.record["breakdown"], row.record.get("weighted")
     if set(breakdown) != set(_list_axes(rubric)):
@@ -303,6 +344,7 @@ def _compare_row(row: _Row, rubric: Rubric, leading: AxisSpec | None) -> Iterato
             yield (*place, axis), value, "a value from 0 to 1", "no axis gives more or less"
         elif row.cell and leading and axis == leading.name:
             yield from _compare(place, breakdown, {axis: row.cell.value}, row.cell.reason)
+    yield from _compare_marked_axes(row, rubric, item)
     if weighted is not None:
         place = (*row.place, "weighted")
         if not set(weighted) <= set(_list_axes(rubric)):

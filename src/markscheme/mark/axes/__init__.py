@@ -17,6 +17,7 @@ from markscheme.mark.axes.checks import CHECKS
 from markscheme.mark.axes.criteria import (
     BelowZero,
     CriteriaAxis,
+    CriterionFinding,
     describe_criterion,
     format_criteria,
 )
@@ -50,6 +51,7 @@ __all__ = [
     "ComparingAxis",
     "ContainsAll",
     "CriteriaAxis",
+    "CriterionFinding",
     "Equals",
     "ForbiddenCalls",
     "JsonSchema",

@@ -10,7 +10,6 @@ from markscheme.mark.batch.frames import (
     BOUNDS_TYPE,
     CELL_DETAILS,
     ERROR,
-    MARKS_TYPE,
     FrameBuilder,
     MarkSheet,
     build_mark_sheet,
@@ -19,6 +18,7 @@ from markscheme.mark.batch.frames import (
     list_expected_texts,
     lookup_series,
 )
+from markscheme.mark.batch.mark_records import MARKS_TYPE, build_mark_record, restore_marks
 from markscheme.mark.batch.pipeline import BatchMarker, MarkedColumns
 
 __all__ = [
@@ -31,9 +31,11 @@ __all__ = [
     "FrameBuilder",
     "MarkSheet",
     "MarkedColumns",
+    "build_mark_record",
     "build_mark_sheet",
     "get_score_status",
     "has_detailed_cells",
     "list_expected_texts",
     "lookup_series",
+    "restore_marks",
 ]

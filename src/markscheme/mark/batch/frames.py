@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from markscheme.mark.axes import AXES, CriteriaAxis, format_criteria, format_expected
 from markscheme.mark.batch.cells import CellTable
+from markscheme.mark.batch.mark_records import MARKS_TYPE, build_mark_record
 from markscheme.mark.batch.pipeline import MarkedColumns, get_code_column
 from markscheme.mark.definition import combine_values, find_leading_axis, get_expected
 from markscheme.read.answers import get_measured_schema
@@ -27,7 +28,6 @@ from markscheme.vocabulary import (
     Cell,
     Exam,
     Item,
-    Mark,
     NotApplicable,
     RowError,
     Rubric,
@@ -41,18 +41,6 @@ SCORED, UNSCORED, MISSING, ERROR = "scored", "unscored", "missing", "error"
 CELL_DETAILS = ("cell_status", "cell_bounds", "marks")
 """The columns of rows whose cells may be more than a value: see `has_detailed_cells`."""
 BOUNDS_TYPE = pl.List(pl.Float64)
-MARKS_TYPE = pl.List(
-    pl.Struct(
-        {
-            "criterion": pl.String,
-            "score": pl.Float64,
-            "verdict": pl.String,
-            "source": pl.String,
-            "by": pl.String,
-            "why": pl.String,
-        }
-    )
-)
 if TYPE_CHECKING:
     from polars._typing import PolarsDataType
 
@@ -142,7 +130,7 @@ def _build_cell_frame(table: CellTable, weight: Fraction, *, detailed: bool) -> 
 def _build_detail_columns(cells: Sequence[Cell]) -> Iterator[pl.Series]:
     """Yield the status, the bounds and the marks of each cell."""
     bounds = (None if value is None else to_plain(value) for value in map(_get_bounds, cells))
-    marks = ([_build_mark_record(mark) for mark in cell.marks] or None for cell in cells)
+    marks = ([build_mark_record(mark) for mark in cell.marks] or None for cell in cells)
     yield pl.Series("cell_status", [cell.status.value for cell in cells], dtype=pl.String)
     yield pl.Series("cell_bounds", list(bounds), dtype=BOUNDS_TYPE)
     yield pl.Series("marks", list(marks), dtype=MARKS_TYPE)
@@ -150,30 +138,6 @@ def _build_detail_columns(cells: Sequence[Cell]) -> Iterator[pl.Series]:
 
 def _get_bounds(cell: Cell) -> ScoreBounds | None:
     return cell.axis_value if isinstance(cell.axis_value, ScoreBounds) else None
-
-
-def _build_mark_record(mark: Mark) -> dict[str, Any]:
-    """Return a mark as a record: who gave which score or verdict to which criterion, and why."""
-    score = mark.score if isinstance(mark.score, Fraction) else None
-    return {
-        "criterion": mark.criterion or None,
-        "score": to_float(score),
-        "verdict": _describe_verdict(mark),
-        "source": mark.source.value,
-        "by": mark.by,
-        "why": mark.why or None,
-    }
-
-
-def _describe_verdict(mark: Mark) -> str | None:
-    """Return what a mark says in a word; None for a number of a scale, which says it itself."""
-    if mark.score is None:
-        return "not read"
-    if isinstance(mark.score, str):
-        return mark.score
-    if not mark.criterion:
-        return None
-    return {Fraction(1): "met", Fraction(0): "not met"}.get(mark.score, "partly met")
 
 
 def _compute_scores(rubric: Rubric, marked: MarkedColumns) -> Iterator[pl.Series]:

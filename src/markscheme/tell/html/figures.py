@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from markscheme.tell import charts
-from markscheme.tell.html.item_rows import build_tag_link
+from markscheme.tell.html.item_rows import build_tag_link, compute_bar_parts
 from markscheme.tell.language import translate, translate_plural
 from markscheme.tell.words import format_mean, format_subject
 from markscheme.vocabulary import (
@@ -73,9 +73,9 @@ def draw_item_bars(report: RunReport) -> Figure | None:
     """Draw the weighted axis scores of every item."""
     if not report.items:
         return None
-    weights = {spec.name: float(spec.weight) for spec in report.past.rubric}
+    weights = {spec.name: Fraction(spec.weight) for spec in report.past.rubric}
     values = [
-        [weight * (to_float(item.axes[axis]) or 0) for axis, weight in weights.items()]
+        [to_float(part) or 0.0 for part in compute_bar_parts(weights, item.axes)]
         if item.score is not None
         else [0.0] * len(weights)
         for item in report.items
@@ -114,7 +114,8 @@ def build_axis_means_figure(report: RunReport) -> Figure | None:
         columns=(translate("axis"), translate("weight"), translate("mean"), "95 %"),
         rows=tuple(
             (spec.name, str(spec.weight), format_decimal(one.mean), _format_bounds(one))
-            for spec, one in zip(report.past.rubric, known.axes.values(), strict=True)
+            for spec in report.past.rubric
+            if (one := known.axes.get(spec.name)) is not None
         ),
     )
 

@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from markscheme.mark.axes import format_expected
+from markscheme.mark.axes import CriteriaAxis, format_expected
+from markscheme.tell.criteria import list_criterion_lines
 from markscheme.tell.language import translate, translate_stored
-from markscheme.tell.words import format_row_number
-from markscheme.vocabulary import ItemStatus, format_decimal, to_float
+from markscheme.tell.words import format_mean, format_row_number, format_row_score
+from markscheme.vocabulary import ZERO, ItemStatus, format_decimal, to_float
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from fractions import Fraction
 
-    from markscheme.vocabulary import Item, ItemReport, Row, Rubric
+    from markscheme.tell.criteria import CriterionLine
+    from markscheme.vocabulary import AxisSpec, Item, ItemReport, Row, Rubric, ScoreBounds
     from markscheme.weigh.gates import ItemChange
     from markscheme.workflows.report import RunReport
 
@@ -128,12 +130,12 @@ class _ItemDisplayCache:
 
     def __init__(self, report: RunReport) -> None:
         self._rubric = report.past.rubric
-        self._displays: dict[tuple[int, Fraction | None], _ItemDisplay] = {}
+        self._displays: dict[tuple[int, Fraction | ScoreBounds | None], _ItemDisplay] = {}
         self.bars = _ValueIndex()
 
     def get_display(self, found: ItemReport) -> _ItemDisplay:
         """Return how the means of an item are shown."""
-        key = (id(found.axes), found.score)
+        key = (id(found.axes), found.score if found.bounds is None else found.bounds)
         if key not in self._displays:
             self._displays[key] = self._build_display(found)
         return self._displays[key]
@@ -141,11 +143,18 @@ class _ItemDisplayCache:
     def _build_display(self, found: ItemReport) -> _ItemDisplay:
         scored, axes = found.score is not None, found.axes
         return _ItemDisplay(
-            score=format_decimal(found.score),
+            score=format_mean(found.score, found.bounds, 2)
+            if found.bounds
+            else format_decimal(found.score),
             number=to_float(found.score),
             bar=self.bars.get_number(_build_bar_segments(self._rubric, axes)) if scored else None,
-            lost=[at for at, s in enumerate(self._rubric) if scored and (axes[s.name] or 0) < 1],
+            lost=[at for at, s in enumerate(self._rubric) if scored and _is_lost(axes[s.name])],
         )
+
+
+def _is_lost(value: Fraction | None) -> bool:
+    """Return whether an axis of a scored item lost points; one that does not apply has not."""
+    return value is not None and value < 1
 
 
 def _build_item_row(found: ItemReport, display: _ItemDisplay) -> ItemRow:
@@ -164,13 +173,28 @@ def _build_bar_segments(
     rubric: Rubric, axes: Mapping[str, Fraction | None]
 ) -> tuple[tuple[int, int, int], ...]:
     """Return the segments of a bar: the colour number of the axis, the start and the width."""
+    weights = {spec.name: Fraction(spec.weight) for spec in rubric}
     parts, end = [], 0
-    for at, spec in enumerate(rubric):
-        width = round(float(spec.weight) * (to_float(axes[spec.name]) or 0) * _BAR_WIDTH)
+    for at, part in enumerate(compute_bar_parts(weights, axes)):
+        width = round(part * _BAR_WIDTH)
         if width:
             parts.append((at % 8, end, width))
         end += width
     return tuple(parts)
+
+
+def compute_bar_parts(
+    weights: Mapping[str, Fraction], axes: Mapping[str, Fraction | None]
+) -> list[Fraction]:
+    """Return what each axis adds to the score of an item; nothing where it is below 0.
+
+    The weights of axes that do not apply go to the others.
+    """
+    applying = sum((weight for axis, weight in weights.items() if axes[axis] is not None), ZERO)
+    return [
+        weight * max(axes[axis] or ZERO, ZERO) / applying if applying else ZERO
+        for axis, weight in weights.items()
+    ]
 
 
 def _shorten_excerpt(text: str) -> str:
@@ -190,6 +214,10 @@ class _ItemRecordBuilder:
         limit: int,
     ) -> None:
         self._rubric = report.past.rubric
+        # The criteria of an item are shown with their verdicts, in the cell of their axis.
+        self._criteria_keys = {
+            spec.axis.expects for spec in self._rubric if isinstance(spec.axis, CriteriaAxis)
+        }
         self._items = items
         self._places = {
             tag: {value: at for at, value in enumerate(values)} for tag, values in tags.items()
@@ -209,8 +237,12 @@ class _ItemRecordBuilder:
             "l": display.lost,
             "t": [places.get(item.tags.get(tag, ""), -1) for tag, places in self._places.items()],
             "p": item.prompt,
-            "e": [[key, format_expected(value)] for key, value in item.expectations.items()],
-            "a": [self._build_answer(row) for row in found.answers],
+            "e": [
+                [key, format_expected(value)]
+                for key, value in item.expectations.items()
+                if key not in self._criteria_keys
+            ],
+            "a": [self._build_answer(row, item) for row in found.answers],
         }
         if found.more:
             record["m"] = found.more
@@ -218,14 +250,14 @@ class _ItemRecordBuilder:
             record["c"] = [format_decimal(change.before), format_decimal(change.after)]
         return record
 
-    def _build_answer(self, row: Row) -> dict[str, Any]:
+    def _build_answer(self, row: Row, item: Item) -> dict[str, Any]:
         record: dict[str, Any] = {
             "g": self._truncate(row.get("got")),
-            "v": format_cell_value(row.get("score")),
+            "v": None if row.get("score") is row.get("bounds") else format_row_score(row),
         }
         if row.get("output") is not None:
             record["o"] = self._truncate(row["output"])
-        record["c"] = [self._build_cell(row, spec.name) for spec in self._rubric]
+        record["c"] = [self._build_cell(row, spec, item) for spec in self._rubric]
         known = {
             "n": row.get("attempt"),
             "r": row.get("reading"),
@@ -236,7 +268,12 @@ class _ItemRecordBuilder:
         }
         return {**record, **{key: value for key, value in known.items() if value is not None}}
 
-    def _build_cell(self, row: Row, axis: str) -> list[Any]:
+    def _build_cell(self, row: Row, spec: AxisSpec, item: Item) -> list[Any]:
+        """Return a cell: value, reason, near miss, criteria; without the last ones if it has none.
+
+        Its texts are numbers of texts.
+        """
+        axis = spec.name
         value = row["breakdown"].get(axis)
         reason = (row.get("reason") or {}).get(axis) or translate("no reason is recorded")
         near = (row.get("near_miss") or {}).get(axis)
@@ -244,11 +281,18 @@ class _ItemRecordBuilder:
             format_cell_value(value),
             self._texts.get_number(self._truncate(translate_stored(reason))),
         ]
-        return (
-            [*cell, self._texts.get_number(self._truncate(translate_stored(near)))]
-            if near
-            else cell
-        )
+        if near:
+            cell.append(self._texts.get_number(self._truncate(translate_stored(near))))
+        lines = list_criterion_lines(spec.axis, item, row, axis)
+        if lines:
+            cell += [None] * (3 - len(cell))
+            cell.append([self._build_criterion(line) for line in lines])
+        return cell
+
+    def _build_criterion(self, line: CriterionLine) -> list[Any]:
+        texts = (line.name, line.points, line.says, line.verdict, *line.marks)
+        numbers = [self._texts.get_number(self._truncate(text)) for text in texts]
+        return [line.outcome, *numbers]
 
     def _truncate(self, text: Any) -> str:
         return truncate_text(text, self._limit)
