@@ -63,6 +63,7 @@ if TYPE_CHECKING:
         UsageError,
         VerdictRules,
     )
+    from markscheme.weigh.calibration import AxisCalibration, Calibration
     from markscheme.weigh.compare import (
         Aggregate,
         CheckSummary,
@@ -90,6 +91,7 @@ if TYPE_CHECKING:
     from markscheme.weigh.totals import Marks, Measures, Run
     from markscheme.weigh.verify import Finding, Verification
     from markscheme.workflows.agree import agree
+    from markscheme.workflows.calibrate import calibrate
     from markscheme.workflows.compare import compare, compare_runs
     from markscheme.workflows.documents import load_exam, load_rubric
     from markscheme.workflows.gate import gate
@@ -113,6 +115,7 @@ _EXPORTS_BY_MODULE = {
         "Aggregate CheckSummary Comparison MetricSummary Observed Query Ruling RunPair "
         "RunsComparison Sides "
     ),
+    "weigh.calibration": "AxisCalibration Calibration",
     "weigh.gates": (
         "AxisChange BaselineReport Evidence GateOutcome GateReport ItemChange ItemLoss "
         "NonInferiority "
@@ -122,6 +125,7 @@ _EXPORTS_BY_MODULE = {
     "weigh.totals": "Marks Measures Run",
     "weigh.verify": "Finding Verification",
     "workflows.agree": "agree",
+    "workflows.calibrate": "calibrate",
     "workflows.compare": "compare compare_runs",
     "workflows.documents": "load_exam load_rubric",
     "workflows.gate": "gate",
@@ -156,11 +160,13 @@ __all__ = [
     "Attempts",
     "AuditReport",
     "Axis",
+    "AxisCalibration",
     "AxisChange",
     "AxisSpec",
     "BaselineLimit",
     "BaselineReport",
     "Breakdown",
+    "Calibration",
     "Call",
     "CallStatus",
     "Cell",
@@ -219,6 +225,7 @@ __all__ = [
     "__version__",
     "agree",
     "audit",
+    "calibrate",
     "compare",
     "compare_runs",
     "gate",

@@ -43,6 +43,7 @@ COMMANDS = {
     "gate": "Judge a run by the gates of its rubric: may it ship?",
     "rate": "Rate answers at the terminal, blind and in random order.",
     "compare": "Compare variants or runs: may one replace the other?",
+    "calibrate": "Measure a judge against people: may gates rest on it?",
     "agree": "Measure how far raters agree, for any file of ratings.",
     "report": "Write a run as one HTML page, as Markdown or as JUnit.",
     "runs": "List the stored runs.",

@@ -64,7 +64,19 @@ _TAG_CLAIMS = (
     "CREATE INDEX tag_claims_by_tag ON tag_claims (tag)",
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_INITIAL_TABLES, _JOURNAL_TABLES, _TAG_CLAIMS)
+# The record of each calibration of a judge, as JSON; the newest that fits a run decides.
+_CALIBRATIONS = (
+    """CREATE TABLE calibrations (
+      number {serial}, id TEXT NOT NULL UNIQUE, made TEXT NOT NULL, judge TEXT NOT NULL,
+      outcome TEXT NOT NULL, body TEXT NOT NULL)""",
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    _INITIAL_TABLES,
+    _JOURNAL_TABLES,
+    _TAG_CLAIMS,
+    _CALIBRATIONS,
+)
 """Migration n takes the schema from version n - 1 to n. A released migration is never edited."""
 
 

@@ -43,6 +43,11 @@ from markscheme.weigh.stats.distributions import (
     t_cdf,
     t_quantile,
 )
+from markscheme.weigh.stats.kappa_bounds import (
+    KappaBounds,
+    ScoredAnswer,
+    compute_kappa_bounds,
+)
 from markscheme.weigh.stats.proportions import (
     ClusteredMean,
     McNemar,
@@ -65,9 +70,11 @@ __all__ = [
     "RESAMPLES",
     "Agreement",
     "ClusteredMean",
+    "KappaBounds",
     "McNemar",
     "SampleStatistics",
     "ScorePairs",
+    "ScoredAnswer",
     "ScoresByRater",
     "SignFlip",
     "adjust_by_holm",
@@ -78,6 +85,7 @@ __all__ = [
     "compute_clustered_mean",
     "compute_falling_p",
     "compute_kappa",
+    "compute_kappa_bounds",
     "compute_kendall",
     "compute_pearson",
     "compute_percent_agreement",

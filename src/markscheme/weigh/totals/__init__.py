@@ -21,7 +21,7 @@ from markscheme.weigh.totals.operations import (
     build_variant_records,
     parse_operation_group,
 )
-from markscheme.weigh.totals.run import Run, explain_incomplete
+from markscheme.weigh.totals.run import Run, explain_incomplete, parse_judging_records
 from markscheme.weigh.totals.summaries import (
     AxisTotals,
     ScoreTotals,
@@ -48,6 +48,7 @@ __all__ = [
     "WeightScale",
     "build_variant_records",
     "explain_incomplete",
+    "parse_judging_records",
     "parse_operation_group",
     "summarise_marks",
     "summarise_tags",
