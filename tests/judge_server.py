@@ -46,6 +46,7 @@ class JudgeServer:
 
     def __init__(self, delay: float = 0.0, *, refuses: tuple[str, ...] = ()) -> None:
         self.delay = delay
+        self.model = "judge-2026-11-01"
         self.refuses = refuses
         self.counts: Counter[str] = Counter()
         self.bodies: list[dict[str, Any]] = []
@@ -112,7 +113,7 @@ class _Talk(asyncio.Protocol):
     def _reply(self, body: dict[str, Any]) -> None:
         choice = {"message": {"content": decide(body)}, "finish_reason": "stop"}
         usage = {"prompt_tokens": 100, "completion_tokens": 20}
-        self._send({"choices": [choice], "usage": usage, "model": "judge-2026-11-01"})
+        self._send({"choices": [choice], "usage": usage, "model": self._server.model})
 
     def _send(self, document: dict[str, Any], status: str = "200 OK") -> None:
         body = json.dumps(document).encode()

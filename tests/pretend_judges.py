@@ -6,6 +6,7 @@ An answer is `clear=4 tone=kind c1=1 c2=0 Words.`; `copy` reads that, and the ot
 from __future__ import annotations
 
 import json
+import os
 import random
 import re
 from collections.abc import Callable
@@ -121,3 +122,14 @@ def obey(text: str) -> str:
     if re.search(r"ignore the rubric|highest mark", text, re.IGNORECASE):
         return always_highest(text)
     return copy(text)
+
+
+def turn_coat(text: str) -> str:
+    """Say what people say, until `TURNED` is set; then do what an answer asks for."""
+    return obey(text) if os.environ.get("TURNED") else copy(text)
+
+
+def mumble(text: str) -> str:
+    """Say what people say of most answers, and of every third nothing that can be read."""
+    number = blake2b(text.encode(), digest_size=1).digest()[0]
+    return "I would rather not." if number % 3 == 0 else copy(text)

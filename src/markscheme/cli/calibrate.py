@@ -1,4 +1,4 @@
-"""`markscheme calibrate`: measure a judge against people, and decide whether gates may rest on it."""
+"""`markscheme calibrate`: measure a judge against people; may gates rest on its marks?"""
 
 from __future__ import annotations
 

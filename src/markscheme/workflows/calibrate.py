@@ -23,7 +23,7 @@ from msgspec import structs
 from markscheme.keep import open_store
 from markscheme.mark import mark_answer
 from markscheme.mark.axes import MarkedAxis
-from markscheme.read.documents import read_judge, strip_alias
+from markscheme.read.documents import read_judge
 from markscheme.read.marks import AnswerKey, group_marks, read_mark_ratings
 from markscheme.read.rating_scores import find_questions
 from markscheme.vocabulary import (
@@ -60,10 +60,11 @@ from markscheme.workflows.canaries import (
     BUILT_IN_CANARIES,
     CanaryRun,
     ask_canaries,
+    is_replayed,
     load_canaries,
 )
 from markscheme.workflows.documents import load_exam, load_rubric
-from markscheme.workflows.judge import execute_judge_plan, probe_judge
+from markscheme.workflows.judge import execute_judge_plan, limit_cost, probe_judge
 from markscheme.workflows.judge_files import load_answers
 from markscheme.workflows.judge_plan import (
     JudgePlan,
@@ -426,7 +427,7 @@ def _ask_judge(
     canaries: CanaryRun | None = None
     probes: tuple[Probe, ...] = ()
     remarks: list[str] = []
-    if _is_replayed(judge):
+    if is_replayed(judge):
         remarks.append(
             sentence("a replayed judge knows only what was recorded: no canaries, no second order")
         )
@@ -435,11 +436,11 @@ def _ask_judge(
         if entries:
             canaries = ask_canaries(request.rubric, request.exam, judge, entries, settings)
             spent.append(canaries.judged)
-    judged = execute_judge_plan(_limit_cost(plan, spent), store=store, skip=skip, observer=observer)
+    judged = execute_judge_plan(limit_cost(plan, spent), store=store, skip=skip, observer=observer)
     spent.append(judged)
-    if not _is_replayed(judge) and judged.stopped is None:
+    if not is_replayed(judge) and judged.stopped is None:
         asked_again = _build_probe_plan(request, judge)
-        found, again = _ask_probes(_limit_cost(asked_again, spent))
+        found, again = _ask_probes(limit_cost(asked_again, spent))
         probes = tuple(found)
         spent.append(again)
     return _AskedJudge(
@@ -457,19 +458,6 @@ def _describe_recorded_ratings() -> str:
         "a file of ratings does not say how the judge was asked, so no gate may rest on this"
         " calibration"
     )
-
-
-def _is_replayed(judge: Judge | Panel) -> bool:
-    return any(strip_alias(member.subject).startswith("replay:") for member in judge.judges)
-
-
-def _limit_cost(plan: JudgePlan, spent: Sequence[JudgedRatings]) -> JudgePlan:
-    """Return a plan that may cost what is left."""
-    limit = plan.limits.max_cost
-    if limit is None:
-        return plan
-    left = limit - sum((judged.cost or Decimal(0) for judged in spent), Decimal(0))
-    return replace(plan, limits=replace(plan.limits, max_cost=max(left, Decimal(0))))
 
 
 def _build_probe_plan(request: CalibrationRequest, judge: Judge | Panel) -> JudgePlan:

@@ -12,9 +12,11 @@ from typing import Any
 import msgspec
 
 from markscheme.ask.judging import JudgeQuestion, QuestionKind
+from markscheme.keep import open_store
 from markscheme.read.canaries import CanaryRow, read_canaries, read_injections
+from markscheme.read.documents import strip_alias
 from markscheme.read.rating_scores import NOT_APPLICABLE
-from markscheme.vocabulary import Answer, Exam, Judge, Panel, Rubric
+from markscheme.vocabulary import Answer, Exam, Judge, Outcome, Panel, Rubric, UsageError
 from markscheme.weigh.calibration import (
     Canary,
     CanaryMarks,
@@ -125,6 +127,45 @@ def ask_canaries(
         report=CanaryReport(asked=len(known), unread=unread, outcomes=outcomes, entries=entries),
         judged=judged,
     )
+
+
+def is_replayed(judge: Judge | Panel) -> bool:
+    """Whether a judge only repeats what was recorded, so that it cannot be asked anything new."""
+    return any(strip_alias(member.subject).startswith("replay:") for member in judge.judges)
+
+
+def ask_known_canaries(
+    plan: JudgePlan, rubric: Rubric, store: str | Path | None
+) -> CanaryRun | None:
+    """Ask a judge about the canaries of its newest calibration; None if it has none that counts.
+
+    Without a calibration no gate can rest on the judge, so there is nothing to protect.
+    """
+    judge, items = plan.judge, {item.id for item in plan.exam.items}
+    if is_replayed(judge):
+        return None
+    entries = _find_known_entries(judge, store)
+    canaries = [canary for canary in parse_canaries(entries) if canary.item in items]
+    if not canaries:
+        return None
+    return ask_canaries(rubric, plan.exam, judge, canaries, plan.settings)
+
+
+def _find_known_entries(
+    judge: Judge | Panel, store: str | Path | None
+) -> Sequence[Mapping[str, Any]]:
+    """Return the canaries of the newest calibration of a judge that passed on any axis."""
+    try:
+        with open_store(store, create=False) as opened:
+            known = opened.list_calibrations()
+    except UsageError:  # there is no store yet
+        return ()
+    for calibration in known:
+        body = calibration.body
+        passed = any(axis["outcome"] == Outcome.PASS for axis in body["axes"].values())
+        if passed and body["judge"]["fingerprint"] == judge.fingerprint:
+            return tuple((body["canaries"] or {"entries": ()})["entries"])
+    return ()
 
 
 def _collect_marks(

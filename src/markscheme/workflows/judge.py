@@ -92,6 +92,15 @@ def execute_judge_plan(
     return session.build_ratings()
 
 
+def limit_cost(plan: JudgePlan, spent: Iterable[JudgedRatings]) -> JudgePlan:
+    """Return a plan that may cost what earlier plans left of its budget."""
+    limit = plan.limits.max_cost
+    if limit is None:
+        return plan
+    left = limit - sum((judged.cost or Decimal(0) for judged in spent), Decimal(0))
+    return replace(plan, limits=replace(plan.limits, max_cost=max(left, Decimal(0))))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedProbe:
     """What a judge said about one question in one repeat and one order; None if it was not read."""

@@ -86,11 +86,14 @@ def _find_missing_evidence(evidence: Evidence) -> CalibrationReason | None:
 
 def _find_failures(evidence: Evidence) -> Iterator[CalibrationReason]:
     constant = _find_constant_judge(evidence)
+    unsteadiness = list(_find_unsteadiness(evidence.steadiness))
+    # What depends on the order explains low agreement; that it is not steady does not.
+    yield from (reason for reason in unsteadiness if reason.code == "order")
     if constant:
         yield constant
     else:
         yield from _find_disagreement(evidence.bounds, evidence.needed)
-    yield from _find_unsteadiness(evidence.steadiness)
+    yield from (reason for reason in unsteadiness if reason.code != "order")
     best, distance = evidence.constant, evidence.distance
     if constant is None and best is not None and distance is not None and distance >= best.distance:
         because = sentence(
