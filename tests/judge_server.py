@@ -58,6 +58,7 @@ class JudgeServer:
         say: Callable[[dict[str, Any]], str] = decide,
     ) -> None:
         self.delay = delay
+        self.model = "judge-2026-11-01"
         self.refuses = refuses
         self.say = say
         self.counts: Counter[str] = Counter()
@@ -125,7 +126,7 @@ class _Talk(asyncio.Protocol):
     def _reply(self, body: dict[str, Any]) -> None:
         choice = {"message": {"content": self._server.say(body)}, "finish_reason": "stop"}
         usage = {"prompt_tokens": 100, "completion_tokens": 20}
-        self._send({"choices": [choice], "usage": usage, "model": "judge-2026-11-01"})
+        self._send({"choices": [choice], "usage": usage, "model": self._server.model})
 
     def _send(self, document: dict[str, Any], status: str = "200 OK") -> None:
         body = json.dumps(document).encode()

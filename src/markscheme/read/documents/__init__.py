@@ -32,7 +32,11 @@ from markscheme.read.documents.exam import (
     read_exam,
 )
 from markscheme.read.documents.exam_rows import build_exam
-from markscheme.read.documents.fingerprint import compute_exam_fingerprint, to_canonical_json
+from markscheme.read.documents.fingerprint import (
+    compute_exam_fingerprint,
+    hash_parts,
+    to_canonical_json,
+)
 from markscheme.read.documents.gates import GATE_MODELS, MeasureLimit
 from markscheme.read.documents.judges import (
     is_judge_tree,
@@ -124,6 +128,7 @@ __all__ = [
     "find_criteria_problems",
     "find_duplicate_ids",
     "find_line",
+    "hash_parts",
     "is_exam_tree",
     "is_judge_tree",
     "is_rated",
