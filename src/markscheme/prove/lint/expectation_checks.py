@@ -15,6 +15,7 @@ from markscheme.mark import find_invisible, find_lookalike, normalise
 from markscheme.mark.axes import ComparingAxis, iterate_texts, quote_excerpt
 from markscheme.prove.lint.findings import LintFinding, locate_item_field, make_finding
 from markscheme.read.documents import FieldPath
+from markscheme.read.json_fields import split_words
 from markscheme.read.verbs import Person, Tense, load_verbs
 from markscheme.vocabulary import Item, describe_character
 
@@ -26,9 +27,7 @@ _ALTERNATIVES = re.compile(r"[^\W\d_]{2,}(?: [^\W\d_]+)* ?[/|] ?[^\W\d_]{2,}(?: 
 _SLASH_WORDS = {"and/or"}
 _END_MARKS = ".,;:!?…"
 _OPENING_MARKS = "¿¡"
-_AUXILIARIES = frozenset(
-    "has have had did does do will shall would am is are was were been".split()
-)
+_AUXILIARIES = split_words("has have had did does do will shall would am is are was were been")
 _LANGUAGES = ("English", "Spanish")
 
 
