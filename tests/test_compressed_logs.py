@@ -9,6 +9,7 @@ import struct
 import subprocess
 import zipfile
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -66,7 +67,7 @@ def deflate(content: bytes) -> bytes:
     return packer.compress(content) + packer.flush()
 
 
-PACKERS = {93: zstd.compress, 8: deflate, 12: bz2.compress}
+PACKERS: dict[int, Callable[[bytes], bytes]] = {93: zstd.compress, 8: deflate, 12: bz2.compress}
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="this system has no /proc")

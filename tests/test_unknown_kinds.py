@@ -456,7 +456,7 @@ def test_calls_that_a_model_made_but_no_span_shows_are_a_doubt(tmp_path: Path) -
     assert read_trace(tmp_path, told, one).complete
 
 
-RUN = [
+RUN: list[dict[str, Any]] = [
     {"type": "system", "subtype": "init", "session_id": "s", "tools": ["Bash"]},
     {
         "type": "assistant",

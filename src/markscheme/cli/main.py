@@ -45,6 +45,8 @@ COMMANDS = {
     "rate": "Rate answers blind, at the terminal or with others in the web app.",
     "compare": "Compare variants or runs: may one replace the other?",
     "agree": "Measure how far raters agree, for any file of ratings.",
+    "learn": "Practise with spaced repetition and sit exams, in the browser or here.",
+    "class": "Manage the learners of a class: add, codes, export, forget.",
     "serve": "Serve the web app on this machine.",
     "report": "Write a run as one HTML page, as Markdown or as JUnit.",
     "runs": "List the stored runs.",

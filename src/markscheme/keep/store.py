@@ -33,6 +33,7 @@ from markscheme.keep.runs import (
     find_run,
     generate_id,
     insert_run_parts,
+    list_run_names,
     list_runs,
 )
 from markscheme.keep.studies import StudyTables
@@ -218,6 +219,10 @@ class Store:
             "subject": subject,
         }
         return list_runs(self._database, wanted, limit=limit)
+
+    def list_run_names(self) -> dict[str, list[str]]:
+        """Return the names that runs have: of their rubrics, exams and subjects, sorted."""
+        return list_run_names(self._database)
 
     def find_run(self, name: str) -> StoredRun:
         """Return the run of this name: an id or its beginning, `latest`, `latest~1`, a tag.

@@ -130,6 +130,7 @@ from markscheme.vocabulary.rating import (
 from markscheme.vocabulary.records import (
     RecordFields,
     exact_ratios,
+    if_known,
     list_pairs,
     to_plain,
     to_record,
@@ -288,6 +289,7 @@ __all__ = [
     "format_signed",
     "format_signed_amount",
     "format_value",
+    "if_known",
     "is_follow_up",
     "iterate_criteria",
     "join_messages",

@@ -19,11 +19,9 @@ from markscheme.vocabulary import (
     MESSAGE_COLUMN,
     Exam,
     FrozenDict,
-    RecordFields,
     RowError,
     Rubric,
     Summary,
-    exact_ratios,
     format_decimal,
     sentence,
     to_record,
@@ -144,24 +142,6 @@ class Result:
         return {**self.head(), "items": list(iter_item_records(self.frame)), **self.tail()}
 
 
-SUMMARY_FIELDS: RecordFields = (
-    "n",
-    "score",
-    "axes",
-    "complete",
-    "items",
-    "answers",
-    "unscored",
-    "errors",
-    "missing",
-    exact_ratios("score", "axes"),
-    "subjects",
-    "groups",
-    "judged",
-    "unjudged",
-)
-
-
 def build_rubric_record(rubric: Rubric) -> dict[str, Any]:
     """Return the name, version and fingerprint of the rubric that a result was scored under."""
     return to_record(rubric, ("name", "version", "fingerprint"))
@@ -173,9 +153,16 @@ def build_exam_record(exam: Exam) -> dict[str, Any]:
 
 
 def iter_item_records(frame: pl.DataFrame) -> Iterator[dict[str, Any]]:
-    """Yield the record of each answered or missing item; rows that were no answers are skipped."""
-    for row in frame.iter_rows(named=True):
+    """Yield the record of each answered or missing item; rows that were no answers are skipped.
+
+    Only a row without a score has bounds.
+    """
+    has_bounds = frame["bounds"].null_count() < frame.height
+    answers = frame if has_bounds else frame.drop("bounds")
+    for row in answers.iter_rows(named=True):
         row.pop(MESSAGE_COLUMN, None)
+        if has_bounds and row["bounds"] is None:
+            del row["bounds"]
         if row.pop("error") is None:
             yield row
 
@@ -190,4 +177,4 @@ def build_error_record(error: RowError) -> dict[str, Any]:
 
 def build_summary_record(summary: Summary) -> dict[str, Any]:
     """Return the totals of a result."""
-    return to_record(summary, SUMMARY_FIELDS)
+    return to_record(summary)
