@@ -22,14 +22,31 @@ _SCHEMA_FILES = ("rubric.schema.json", "exam.schema.json")
 
 @click.command(name="init", epilog=_EPILOG)
 @click.argument("directory", metavar="DIR")
+@click.option(
+    "--from",
+    "source",
+    metavar="FILE",
+    help="Start from the test cases of another tool: a promptfooconfig.yaml, or a dataset of "
+    "pydantic-evals.",
+)
 @format_option
 @handle_errors
-def command(directory: str, format_: str) -> ExitCode:
+def command(directory: str, source: str | None, format_: str) -> ExitCode:
     """Write a small working project to DIR, which must be new or empty."""
     import json
 
     from markscheme.tell.language import translate
 
+    if source is not None:
+        from markscheme.cli.import_ import print_outcome, to_plain
+        from markscheme.workflows.import_documents import import_test_cases
+
+        outcome = import_test_cases(source, directory)
+        if format_ == "json":
+            click.echo(json.dumps(to_plain(outcome), indent=2))
+        else:
+            print_outcome(outcome)
+        return ExitCode.OK
     folder = Path(directory)
     written = _write_project(folder)
     if format_ == "json":

@@ -151,7 +151,10 @@ class InspectSample:
         return self._finish_agent(MAIN_AGENT, skipped)
 
     def _add_input_prompt(self) -> None:
-        self.main.session = f"{self._sample.get('id')}/{self._sample.get('epoch')}"
+        sample, epoch = self._sample.get("id"), self._sample.get("epoch")
+        self.main.session = f"{sample}/{epoch}"
+        self.main.sample = str(sample) if type(sample) in {str, int} else None
+        self.main.attempt = parse_count(epoch)
         prompt = self._sample.get("input")
         if isinstance(prompt, list):
             users = [m for m in iter_objects(prompt) if to_text(m.get("role")) == "user"]
