@@ -103,8 +103,8 @@ def score(  # noqa: PLR0913 - one parameter for each option of the command
     or DuckDB. It needs the columns `item` and `output`.
 
     Results of promptfoo, lm-eval, deepeval, pydantic-evals, OpenAI batches and Inspect are
-    recognised by their content. With `mapping`, a file of any shape is read: the path of each field, such as
-    `{"item": "meta.id", "output": "response.text"}`.
+    recognised by their content. With `mapping`, a file of any shape is read: the path of each
+    field, such as `{"item": "meta.id", "output": "response.text"}`.
 
     A folder of JSONL and Parquet files is read file by file, by name. With `logs` instead, a folder
     of agents' session logs, the final texts are the answers, and what was done is judged too; a

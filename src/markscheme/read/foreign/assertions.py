@@ -11,14 +11,8 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from markscheme.read.foreign.imported import (
-    CRITERIA_AXIS,
-    ImportedDocuments,
-    Row,
-    build_rubric,
-    is_name,
-    make_name,
-)
+from markscheme.read.documents import is_name, make_name
+from markscheme.read.foreign.imported import CRITERIA_AXIS, ImportedDocuments, Row, build_rubric
 from markscheme.read.foreign.source import ForeignSource
 from markscheme.vocabulary import Problem
 

@@ -12,6 +12,7 @@ from decimal import Decimal
 from pathlib import PurePath
 from typing import Any
 
+from markscheme.read.documents import make_name
 from markscheme.read.foreign.assertions import (
     ItemIds,
     build_contains,
@@ -20,7 +21,7 @@ from markscheme.read.foreign.assertions import (
     build_equals,
     escape_pattern,
 )
-from markscheme.read.foreign.imported import ImportedDocuments, Row, make_name
+from markscheme.read.foreign.imported import ImportedDocuments, Row
 from markscheme.read.foreign.source import (
     ForeignRecord,
     ForeignSource,

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import PurePath
 from typing import Any
 
+from markscheme.read.documents import make_name
 from markscheme.read.foreign.assertions import (
     ItemIds,
     build_contains,
@@ -14,7 +15,7 @@ from markscheme.read.foreign.assertions import (
     build_documents,
     build_equals,
 )
-from markscheme.read.foreign.imported import ImportedDocuments, Row, make_name
+from markscheme.read.foreign.imported import ImportedDocuments, Row
 from markscheme.read.foreign.source import ForeignRecord, parse_json_source, parse_yaml_source
 
 _DATASET_KEYS = {"$schema", "name", "cases", "evaluators"}

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from markscheme.read.answers import get_suffix
-from markscheme.read.foreign.imported import make_name
+from markscheme.read.documents import make_name
 from markscheme.read.json_fields import JsonObject, iter_objects, to_object, to_text
 from markscheme.read.other_tools.place import ToolAnswer
 from markscheme.read.other_tools.unpack import build_file_error, iter_json_lines, read_unpacked
@@ -344,7 +344,7 @@ def _read_inspect(document: JsonObject) -> Iterator[ToolAnswer]:
 
 
 def _read_inspect_archive(path: Path) -> Iterator[ToolAnswer]:
-    from markscheme.read.transcripts.unpacking import ZipArchive
+    from markscheme.read.unpacking import ZipArchive
 
     def build_error(message: str) -> AnswersError:
         return build_file_error(path, message)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from markscheme.read.transcripts.unpacking import compute_allowance
+from markscheme.read.unpacking import compute_allowance
 from markscheme.vocabulary import AnswersError, Problem
 
 _MAX_BYTES = 1024**3

@@ -27,7 +27,7 @@ from markscheme.read.transcripts.log import Log, LogFormat
 from markscheme.vocabulary import MAIN_AGENT, CallStatus, Tokens, Transcript
 
 if TYPE_CHECKING:
-    from markscheme.read.transcripts.unpacking import ZipArchive
+    from markscheme.read.unpacking import ZipArchive
 
 FORMAT_NAME = "inspect"
 _ATTACHMENT_PREFIX = "attachment://"
@@ -86,7 +86,7 @@ def _read_archive(log: Log) -> list[Transcript]:
 
 def _open_archive(log: Log) -> ZipArchive:
     # Few logs are archives, and the modules for them take time to load.
-    from markscheme.read.transcripts.unpacking import ZipArchive
+    from markscheme.read.unpacking import ZipArchive
 
     return ZipArchive(log.path, log.build_error)
 
