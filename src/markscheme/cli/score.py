@@ -55,7 +55,16 @@ was scored and 4 when something is missing or failed; `score` applies no gates."
     "--answers",
     "-a",
     metavar="FILE|FOLDER|-",
-    help="Recorded answers: .jsonl, .parquet, .csv, a folder of the first two, or - for stdin.",
+    help="Recorded answers: .jsonl, .parquet, .csv, a folder of the first two, or - for stdin; or "
+    "results of promptfoo, lm-eval, deepeval, pydantic-evals, OpenAI batches or Inspect.",
+)
+@click.option(
+    "--map",
+    "mapped",
+    multiple=True,
+    metavar="FIELD=PATH",
+    help="Where each answer of --answers states a field, for files of any shape: item=meta.id "
+    "output=response.text; may be repeated.",
 )
 @click.option(
     "--logs",
@@ -122,6 +131,7 @@ def command(
     rubric: str,
     exams: tuple[str, ...],
     answers: str | None,
+    mapped: tuple[str, ...],
     logs: str | None,
     log_map: str | None,
     log_format: str | None,
@@ -142,12 +152,15 @@ def command(
     """Score recorded answers and explain every point."""
     from markscheme.keep import resolve_place
     from markscheme.read.documents import resolve_answers
+    from markscheme.read.other_tools import parse_mapping
     from markscheme.tell.language import get_language
     from markscheme.workflows.score import score
     from markscheme.workflows.sinks import JsonStream, Preview
 
     answers = None if answers is None else resolve_answers(answers)
     _check_sources(answers, logs, log_options=log_map or log_format, engine=engine)
+    if mapped and (answers is None or judge is not None or engine == "ray"):
+        raise UsageError("--map goes with --answers, without --judge and --engine ray")
     if ray_address is not None and engine != "ray":
         raise UsageError("--ray-address goes with --engine ray")
     _check_judge_options(
@@ -166,6 +179,7 @@ def command(
             logs=logs,
             log_map=log_map,
             log_format=log_format,
+            mapping=parse_mapping(mapped) if mapped else None,
             store=None if no_store else resolve_place(store),
             tag=tag,
             output=output,

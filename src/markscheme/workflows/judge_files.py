@@ -49,7 +49,8 @@ def _read_batches(exam: Exam, source: Answers | LogFolder) -> Iterator[AnswerBat
     if isinstance(source, LogFolder):
         yield source.to_batch()
         return
-    from markscheme.read.answers import is_folder, list_answer_files, read_answers
+    from markscheme.read.answers import is_folder, list_answer_files, read_answers, read_rows
+    from markscheme.read.other_tools import is_tool_file, place_answers, read_tool_answers
     from markscheme.read.tables import read_answers_in_memory
 
     items = [item.id for item in exam.items]
@@ -57,6 +58,9 @@ def _read_batches(exam: Exam, source: Answers | LogFolder) -> Iterator[AnswerBat
         yield from read_answers_in_memory(source, items)
         return
     path = resolve_answers(str(source))
+    if is_tool_file(path):
+        yield from read_rows(place_answers(read_tool_answers(path), exam), items=items)
+        return
     files = list_answer_files(path) if is_folder(path) else [path]
     for file in files:
         yield from read_answers(file, items=items)
