@@ -58,6 +58,7 @@ class JudgeServer:
         say: Callable[[dict[str, Any]], str | dict[str, Any]] = decide,
     ) -> None:
         self.delay = delay
+        self.model = "judge-2026-11-01"
         self.refuses = refuses
         self.say = say
         self.counts: Counter[str] = Counter()
@@ -136,7 +137,7 @@ class _Talk(asyncio.Protocol):
                 "id": "1",
                 "object": "chat.completion",
                 "created": 0,
-                "model": "judge-2026-11-01",
+                "model": self._server.model,
                 "choices": [choice],
                 "usage": {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120},
             }

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from threading import Lock, Thread
 from typing import TYPE_CHECKING
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from markscheme.keep import open_store
 from markscheme.read.documents import compute_exam_fingerprint
@@ -16,7 +16,7 @@ from markscheme.vocabulary import Exam, Item
 from markscheme.weigh.rating_study import LEASE_TIME, build_seats, count_raters
 from markscheme.workflows.documents import parse_rubric_text
 from markscheme.workflows.rate import AnswersToRate, BlindAnswer
-from markscheme.workflows.study import RatingStudy, StudyPlan, create_study
+from markscheme.workflows.study import RatingStudy, StudyPlan, create_study, load_study
 from markscheme.workflows.study_marks import (
     MarkRequest,
     RaterState,
@@ -31,9 +31,11 @@ from markscheme.workflows.study_marks import (
 from markscheme.workflows.study_results import measure_progress
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from markscheme.keep import Store
+    from markscheme.weigh.rating_study import QuestionKey
 
 TONE = """\
 rubric: words
@@ -219,3 +221,36 @@ def check_leases(store: Store, crowd: Crowd) -> None:
                 last[mark.item, mark.rater] = mark.at
         seats = build_seats(events[:number], dict(last))
         assert max(count_raters(seats, event.at).values(), default=0) <= study.per_answer
+
+
+def rate_all(place: str | Path, name: str, choose: Callable[[str, QuestionKey], str]) -> None:
+    """Let the raters rate in turn what they are given; `choose` gives the score of a rater."""
+    with open_store(place, create=False) as store:
+        study = load_study(store, name)
+        waiting = list(study.stored.raters)
+        while waiting:
+            rater = waiting.pop(0)
+            if rate_query(store, study, rater, choose):
+                waiting.append(rater)
+
+
+def rate_query(
+    store: Store, study: RatingStudy, rater: str, choose: Callable[[str, QuestionKey], str]
+) -> bool:
+    """Answer all questions about the next query; return False if there is none."""
+    _, seat = take_query(store, study, rater)
+    if seat is None:
+        return False
+    open_questions = list_open_questions(study, seat, read_sheet(store, study, rater).marks)
+    requests = [
+        MarkRequest(
+            id=str(uuid4()),
+            place=seat.place + seat.order.index(key.variant),
+            axis=key.axis,
+            criterion=key.criterion,
+            score=choose(rater, key),
+        )
+        for key in open_questions
+    ]
+    record_marks(store, study, rater, requests)
+    return True

@@ -43,7 +43,7 @@ def test_due_cards_come_first_the_longest_overdue_for_its_interval_before_the_ot
     assert choice is not None
     assert (choice.item.id, choice.kind) == ("short", CardKind.DUE)
     assert choice.because == (
-        "It was due 4 days ago, after an interval of 1 days: no other card is later for its"
+        "It was due 4 days ago, after an interval of 1 day: no other card is later for its"
         " interval."
     )
 

@@ -21,10 +21,11 @@ from markscheme.workflows.papers import (
 )
 from markscheme.workflows.practice import (
     CardAnswer,
+    GradedCard,
     PracticeSettings,
-    StoredAnswer,
+    grade_card,
     load_deck_state,
-    store_answer,
+    load_progress,
 )
 
 RUBRIC = load_rubric("tutor-capstone")
@@ -37,30 +38,36 @@ TYPED = "Xq7unmistakable"
 
 def answer_card(
     store: Store, id_: str, learner: str = OWN_LEARNER, *, form: str = "was", gloss: str = "fue"
-) -> StoredAnswer:
+) -> GradedCard:
     fields = {"correction": form, "spanish_gloss": gloss}
     answer = CardAnswer(id=id_, item="p-41-001", fields=fields)
-    return store_answer(store, SETTINGS, learner, answer, NOW)
+    graded = grade_card(SETTINGS, learner, answer, NOW)
+    store.learning.add_review(graded.review)
+    return graded
 
 
 def test_an_answer_is_graded_stored_and_scheduled(place: str) -> None:
     with open_store(place, create=True) as store:
         store.learning.ensure_own_learner()
-        stored = answer_card(store, "a-1")
-        assert (stored.review.quality, stored.before.is_new, stored.after.interval_days) == (
+        review = answer_card(store, "a-1").review
+        progress = load_progress(store, SETTINGS, review)
+        assert progress is not None
+        assert (review.quality, progress.before.is_new, progress.after.interval_days) == (
             5,
             True,
             1,
         )
-        (review,) = store.learning.list_reviews([OWN_LEARNER], texts=True)
-        assert review == stored.review
+        assert store.learning.find_review("a-1", OWN_LEARNER) == review
+        assert store.learning.find_review("a-1", "learner-other") is None
+        assert store.learning.list_reviews([OWN_LEARNER], texts=True) == [review]
         assert review.cells["correctness"] == {"value": "1/1", "near_miss": None}
 
 
 def test_an_answer_that_is_sent_twice_is_stored_once(place: str) -> None:
     with open_store(place, create=True) as store:
         store.learning.ensure_own_learner()
-        assert answer_card(store, "a-1").after == answer_card(store, "a-1").after
+        for _ in range(2):
+            answer_card(store, "a-1")
         assert len(store.learning.list_reviews([OWN_LEARNER])) == 1
 
 
@@ -72,6 +79,7 @@ def test_an_answer_that_is_taken_back_counts_no_more_and_stays_on_record(place: 
         assert store.learning.undo_review("a-1", OWN_LEARNER)
         assert not store.learning.undo_review("a-1", OWN_LEARNER)
         assert load_deck_state(store, SETTINGS, OWN_LEARNER, NOW).cards == {}
+        assert store.learning.find_review("a-1", OWN_LEARNER) is None
         assert not store.learning.add_review(answer_card(store, "a-1").review)
 
 
@@ -80,7 +88,7 @@ def test_an_answer_from_the_future_is_of_now(place: str) -> None:
         store.learning.ensure_own_learner()
         late = datetime(2030, 1, 1, tzinfo=UTC)
         answer = CardAnswer(id="a", item="p-41-001", fields={}, at=late)
-        assert store_answer(store, SETTINGS, OWN_LEARNER, answer, NOW).review.at == NOW
+        assert grade_card(SETTINGS, OWN_LEARNER, answer, NOW).review.at == NOW
 
 
 def test_an_id_that_is_no_id_is_refused(place: str) -> None:

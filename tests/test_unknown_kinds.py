@@ -417,7 +417,7 @@ def test_items_of_the_server_alone_are_read_as_responses(tmp_path: Path) -> None
     assert [(each.name, each.status) for each in found.calls] == [("web_search", "ok")]
 
 
-def span(id_: str, name: str, **attributes: Any) -> dict[str, Any]:
+def make_span(id_: str, name: str, **attributes: Any) -> dict[str, Any]:
     """Return a span of a trace; of an attribute's name `__` stands for a dot."""
     values = [
         {"key": key.replace("__", "."), "value": {"stringValue": text}}
@@ -427,9 +427,9 @@ def span(id_: str, name: str, **attributes: Any) -> dict[str, Any]:
     return {"traceId": "t1", "spanId": id_, "name": name, "attributes": values, **times}
 
 
-def read_spans(folder: Path, *spans: dict[str, Any]) -> Transcript:
+def read_trace(folder: Path, *spans: dict[str, Any]) -> Transcript:
     answer = json.dumps([{"role": "assistant", "parts": [{"type": "text", "content": "Done."}]}])
-    last = span("z", "chat m", gen_ai__operation__name="chat", gen_ai__output__messages=answer)
+    last = make_span("z", "chat m", gen_ai__operation__name="chat", gen_ai__output__messages=answer)
     document = {"resourceSpans": [{"scopeSpans": [{"spans": [*spans, last]}]}]}
     return read_document(folder, document)
 
@@ -443,20 +443,20 @@ def test_calls_that_a_model_made_but_no_span_shows_are_a_doubt(tmp_path: Path) -
     chat = {"gen_ai__operation__name": "chat"}
     tool = {"gen_ai__operation__name": "execute_tool", "gen_ai__tool__name": "bash"}
     listing = tool | {"gen_ai__tool__call__arguments": '{"command": "ls"}'}
-    assert read_spans(tmp_path).complete
+    assert read_trace(tmp_path).complete
     reasons = '["tool_calls"]'
-    ended = span("c", "chat m", **chat, gen_ai__response__finish_reasons=reasons)
-    assert read_spans(tmp_path, ended).doubts
-    asked = span("c", "chat m", **chat, gen_ai__output__messages=state_calls("1", "2"))
-    one, two = (span(id_, "execute_tool bash", **listing) for id_ in "ab")
-    assert read_spans(tmp_path, asked, one).doubts
-    assert read_spans(tmp_path, asked, one, two).complete
-    told = span("c", "chat m", **chat, gen_ai__input__messages=state_calls("1"))
-    assert read_spans(tmp_path, told).doubts
-    assert read_spans(tmp_path, told, one).complete
+    ended = make_span("c", "chat m", **chat, gen_ai__response__finish_reasons=reasons)
+    assert read_trace(tmp_path, ended).doubts
+    asked = make_span("c", "chat m", **chat, gen_ai__output__messages=state_calls("1", "2"))
+    one, two = (make_span(id_, "execute_tool bash", **listing) for id_ in "ab")
+    assert read_trace(tmp_path, asked, one).doubts
+    assert read_trace(tmp_path, asked, one, two).complete
+    told = make_span("c", "chat m", **chat, gen_ai__input__messages=state_calls("1"))
+    assert read_trace(tmp_path, told).doubts
+    assert read_trace(tmp_path, told, one).complete
 
 
-RUN = [
+RUN: list[dict[str, Any]] = [
     {"type": "system", "subtype": "init", "session_id": "s", "tools": ["Bash"]},
     {
         "type": "assistant",

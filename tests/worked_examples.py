@@ -38,7 +38,14 @@ def run_in(folder: Path, command: str) -> str:
     done = subprocess.run(
         ["/bin/sh", "-c", command],
         cwd=folder,
-        env={**os.environ, "PATH": f"{programs}:{os.environ['PATH']}", "COLUMNS": "100"},
+        env={
+            **os.environ,
+            "PATH": f"{programs}:{os.environ['PATH']}",
+            "COLUMNS": "100",
+            # An environment that was installed before the plugin was has no entry point of it.
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+            "PYTEST_PLUGINS": "markscheme.integrations.pytest_plugin,xdist.plugin",
+        },
         check=False,
         capture_output=True,
         text=True,

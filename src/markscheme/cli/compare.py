@@ -270,8 +270,8 @@ def _load_rating_inputs(asked: CompareOptions) -> dict[str, Any]:
     from markscheme.workflows.documents import load_exam, load_rubric
 
     named = {"--baseline": asked.baseline, "--candidate": asked.candidate}
-    documents = {"--rubric": asked.rubric, "--exam": asked.exams, "--ratings": asked.ratings}
-    needed = named if asked.study else {**documents, **named}
+    documents = {"--rubric": asked.rubric, "--exam": asked.exams}
+    needed = named if asked.study else {**documents, **named, "--ratings": asked.ratings}
     missing = [option for option, value in needed.items() if not value]
     if missing:
         raise UsageError(f"name two runs, or compare by ratings; missing: {', '.join(missing)}")

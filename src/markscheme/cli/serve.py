@@ -13,7 +13,7 @@ from markscheme.cli.exit_codes import ExitCode, handle_errors
 from markscheme.cli.options import format_option, store_option
 
 if TYPE_CHECKING:
-    from markscheme.web import Address
+    from markscheme.web import Address, ServeOptions
 
 _EPILOG = """\b
 Example:
@@ -53,6 +53,12 @@ machine alone, unless --host names an address that others reach; that needs --tl
 @click.option(
     "--insecure-lan", is_flag=True, help="Answer to other machines in plain text, without TLS."
 )
+@click.option(
+    "--class",
+    "class_file",
+    metavar="FILE",
+    help="Serve this class: its learners enter with their codes.",
+)
 @store_option
 @format_option
 @handle_errors
@@ -65,12 +71,14 @@ def command(
     tls_cert: str | None,
     tls_key: str | None,
     insecure_lan: bool,
+    class_file: str | None,
     store: str | None,
     format_: str,
 ) -> ExitCode:
     """Serve the web app: runs, comparisons, rating studies and the learner portal."""
-    from markscheme.tell.language import get_language, translate
-    from markscheme.web import ServeOptions, run_server
+    from markscheme.tell.language import get_language
+    from markscheme.web import ServeOptions
+    from markscheme.workflows.portal import load_class_portal
 
     options = ServeOptions(
         store=store,
@@ -81,7 +89,16 @@ def command(
         key=None if tls_key is None else Path(tls_key),
         insecure_lan=insecure_lan,
         language=get_language(),
+        portal=None if class_file is None else load_class_portal(class_file),
     )
+
+    return serve_app(options, open_browser=not no_open, format_=format_)
+
+
+def serve_app(options: ServeOptions, *, open_browser: bool, format_: str = "text") -> ExitCode:
+    """Serve until the process is asked to stop; print the address and the link."""
+    from markscheme.tell.language import translate
+    from markscheme.web import run_server
 
     def announce(address: Address) -> None:
         if format_ == "json":
@@ -92,5 +109,5 @@ def command(
             click.echo(translate("enter once, within ten minutes: {link}", link=address.link))
         sys.stdout.flush()
 
-    run_server(options, announce, open_browser=not no_open)
+    run_server(options, announce, open_browser=open_browser)
     return ExitCode.OK

@@ -239,6 +239,26 @@ class LearningRecords:
                 days[row[2]] = date.fromisoformat(row[2])
         return [(row[0], row[1], days[row[2]], int(row[3])) for row in rows]
 
+    def list_card_grades(self, learner: str, item: str) -> list[tuple[str, date, int]]:
+        """Return id, day and quality of each review of one card, in order."""
+        query = (
+            "SELECT id, day, quality FROM reviews WHERE learner = ? AND item = ?"
+            " AND id NOT IN (SELECT review FROM review_undos) ORDER BY number"
+        )
+        rows = self._database.fetch_rows(query, [learner, item])
+        return [(id_, date.fromisoformat(day), int(quality)) for id_, day, quality in rows]
+
+    def find_review(self, id_: str, learner: str) -> LearnerReview | None:
+        """Return a review of a learner with its text, or None if there is none or it was undone."""
+        query = (
+            "SELECT reviews.id, learner, item, at, day, quality, rule, facts, cells, rubric, output"
+            " FROM reviews LEFT JOIN review_texts ON review = reviews.id"
+            " WHERE reviews.id = ? AND learner = ?"
+            " AND reviews.id NOT IN (SELECT review FROM review_undos)"
+        )
+        found = self._database.fetch_records(query, [id_, learner], _parse_review_row)
+        return found[0] if found else None
+
     # --- papers ---
 
     def open_paper(self, paper: Paper) -> bool:

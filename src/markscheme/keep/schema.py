@@ -94,6 +94,7 @@ _LEARNING_TABLES = (
       item TEXT NOT NULL, at TEXT NOT NULL, day TEXT NOT NULL, quality INTEGER NOT NULL,
       rule TEXT NOT NULL, facts TEXT NOT NULL, cells TEXT NOT NULL, rubric TEXT NOT NULL)""",
     "CREATE INDEX reviews_by_learner ON reviews (learner, number)",
+    "CREATE INDEX reviews_by_card ON reviews (learner, item, number)",
     """CREATE TABLE review_texts (
       review TEXT PRIMARY KEY REFERENCES reviews (id), output TEXT NOT NULL)""",
     """CREATE TABLE review_undos (
@@ -151,6 +152,20 @@ _STUDY_TABLES = (
       ratings TEXT NOT NULL, added TEXT NOT NULL)""",
 )
 
+# Until a live run is finished, its replies are in the journal: here is in which sitting.
+_LIVE_RUNS = (
+    """CREATE TABLE live_runs (
+      run TEXT PRIMARY KEY REFERENCES runs (id), sitting TEXT NOT NULL REFERENCES sittings (id),
+      questions INTEGER NOT NULL)""",
+)
+
+# The record of each calibration of a judge, as JSON; the newest that fits a run decides.
+_CALIBRATIONS = (
+    """CREATE TABLE calibrations (
+      number {serial}, id TEXT NOT NULL UNIQUE, made TEXT NOT NULL, judge TEXT NOT NULL,
+      outcome TEXT NOT NULL, body TEXT NOT NULL)""",
+)
+
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _INITIAL_TABLES,
     _JOURNAL_TABLES,
@@ -158,6 +173,8 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _WEB_ACCESS,
     _LEARNING_TABLES,
     _STUDY_TABLES,
+    _LIVE_RUNS,
+    _CALIBRATIONS,
 )
 """Migration n takes the schema from version n - 1 to n. A released migration is never edited."""
 

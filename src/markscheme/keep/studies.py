@@ -142,6 +142,10 @@ class StudyTables:
     def lock_study(self, study: str) -> bool:
         """In a transaction: make other callers wait; return whether the study is closed."""
         self._database.fetch_rows("SELECT id FROM studies WHERE id = ? {lock_row}", [study])
+        return self.is_closed(study)
+
+    def is_closed(self, study: str) -> bool:
+        """Whether a study was closed."""
         query = "SELECT 1 FROM study_closings WHERE study = ?"
         return bool(self._database.fetch_rows(query, [study]))
 

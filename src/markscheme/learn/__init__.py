@@ -1,9 +1,9 @@
 """What learners need beside a score: when a card comes again, how well it was recalled, and why.
 
 `scheduling` is SM-2, its Delphi variant and FSRS, as a fold over append-only reviews. `recall`
-makes a quality from 0 to 5 out of a breakdown, `deck` chooses the next card, and `item_analysis`
-looks at the answers of a class. Everything here is pure: values in, values out. Storing belongs to
-`keep`, conducting to `workflows`.
+makes a quality from 0 to 5 out of a breakdown, `deck` chooses the next card, `feedback` says each
+lost point in the learner's words, and `item_analysis` looks at the answers of a class. Everything
+here is pure: values in, values out. Storing belongs to `keep`, conducting to `workflows`.
 """
 
 from markscheme.learn.answer_fields import (
@@ -27,6 +27,7 @@ from markscheme.learn.deck import (
     find_weakest_tag,
     list_leeches,
 )
+from markscheme.learn.feedback import AxisFeedback, explain_answer, explain_schedule, list_hints
 from markscheme.learn.item_analysis import (
     ItemAnalysis,
     ItemStatistics,
@@ -50,6 +51,7 @@ from markscheme.learn.recall import (
 )
 from markscheme.learn.scheduling import (
     LEECH_LAPSES,
+    NEW_CARD,
     PASS_GRADE,
     CardState,
     GradedReview,
@@ -62,15 +64,17 @@ from markscheme.learn.scheduling import (
     plan_reviews,
     review_card,
 )
-from markscheme.learn.tag_names import describe_tag, describe_tag_key
+from markscheme.learn.wording import count_days, describe_tag, describe_tag_key, describe_when
 
 __all__ = [
     "DEFAULT_LIMITS",
     "LEECH_LAPSES",
+    "NEW_CARD",
     "PASS_GRADE",
     "RECALL_RULE",
     "SLOW_MS",
     "AnswerField",
+    "AxisFeedback",
     "CardChoice",
     "CardKind",
     "CardReview",
@@ -100,9 +104,13 @@ __all__ = [
     "compute_quality",
     "compute_reliability",
     "count_cards",
+    "count_days",
     "describe_tag",
     "describe_tag_key",
+    "describe_when",
+    "explain_answer",
     "explain_quality",
+    "explain_schedule",
     "find_next_day",
     "find_recall_facts",
     "find_study_day",
@@ -110,6 +118,7 @@ __all__ = [
     "fold_reviews",
     "grade_answer",
     "list_answer_fields",
+    "list_hints",
     "list_leeches",
     "plan_reviews",
     "review_card",

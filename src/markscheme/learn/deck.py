@@ -24,7 +24,7 @@ from markscheme.learn.scheduling import (
     classify_review,
     review_card,
 )
-from markscheme.learn.tag_names import describe_tag
+from markscheme.learn.wording import count_days, describe_tag
 from markscheme.vocabulary import Item, sentence
 
 _INTERLEAVED_TAG = "verb"
@@ -198,18 +198,15 @@ def _explain_due(state: DeckState, item: Item) -> str:
     late = (state.today - card.due).days if card.due else 0
     if not late:
         return sentence(
-            "It is due today, {n} days after you last answered it.", n=_days_ago(state, card)
+            "It is due today, after an interval of {interval}.",
+            interval=count_days(card.interval_days),
         )
     return sentence(
-        "It was due {late} days ago, after an interval of {interval} days: no other card is later"
-        " for its interval.",
-        late=late,
-        interval=card.interval_days,
+        "It was due {late} ago, after an interval of {interval}: no other card is later for its"
+        " interval.",
+        late=count_days(late),
+        interval=count_days(card.interval_days),
     )
-
-
-def _days_ago(state: DeckState, card: CardState) -> int:
-    return (state.today - card.last_day).days if card.last_day else 0
 
 
 def _list_repeats(items: Sequence[Item], state: DeckState, *, rested: bool) -> list[CardChoice]:

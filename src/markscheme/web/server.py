@@ -19,6 +19,7 @@ from markscheme.keep import Grant, Role, StorePool
 from markscheme.vocabulary import UsageError
 from markscheme.web.app import create_app
 from markscheme.web.services import Services
+from markscheme.workflows.portal import Portal
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -31,7 +32,7 @@ _BACKLOG = 128
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServeOptions:
-    """How the app is served. `port` 0 takes any free port."""
+    """How the app is served. `port` 0 takes any free port; without a `portal`, the default one."""
 
     store: str | Path | None = None
     host: str = "127.0.0.1"
@@ -42,6 +43,7 @@ class ServeOptions:
     insecure_lan: bool = False
     landing: str = "/"
     language: str = "en"
+    portal: Portal | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +62,12 @@ def run_server(
     is_secure = options.certificate is not None
     listening = _listen(options)
     with listening, StorePool(options.store) as pool:
-        services = Services(pool=pool, language=options.language, is_secure=is_secure)
+        services = Services(
+            pool=pool,
+            language=options.language,
+            is_secure=is_secure,
+            given_portal=options.portal,
+        )
         app = create_app(services, host_names=options.host_names)
         config = uvicorn.Config(
             app,

@@ -55,6 +55,7 @@ from markscheme.workflows.score import score
 from markscheme.workflows.sinks import FrameCollector
 
 if TYPE_CHECKING:
+    from markscheme.keep import Store
     from markscheme.read.session_logs import LogFolder
     from markscheme.weigh.result import Result
     from markscheme.workflows.scoring_session import Answers
@@ -359,7 +360,7 @@ def build_runs_report(
     exam: str | Path | Sequence[str | Path] = (),
     margin: Decimal | None = None,
     cluster: str | None = None,
-    store: str | Path | None = None,
+    store: str | Path | Store | None = None,
 ) -> RunsReport:
     """Compare runs as `compare_runs` does, and read the answers that a page shows."""
     with _open_runs(rubric, exam, store) as finder:
@@ -379,7 +380,7 @@ def build_runs_report(
 def _open_runs(
     rubric: Rubric | str | Path | None,
     exam: str | Path | Sequence[str | Path],
-    store: str | Path | None,
+    store: str | Path | Store | None,
 ) -> RunFinder:
     exams = (exam,) if isinstance(exam, str | Path) else tuple(exam)
     return RunFinder(store, RunContext(rubric=rubric, exams=exams))

@@ -75,7 +75,7 @@ def exam(
         DocumentError: the rows are no exam; the error holds every problem, with its row as line.
         UsageError: the rows are no list of mappings and no table.
     """
-    from markscheme.read.documents.exam_rows import build_exam
+    from markscheme.read.documents import build_exam
     from markscheme.read.tables import is_table, read_table
 
     if rubric is not None and not isinstance(rubric, Rubric):

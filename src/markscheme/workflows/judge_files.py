@@ -73,16 +73,24 @@ def _read_batches(exam: Exam, source: Answers) -> Iterator[AnswerBatch]:
 
 def write_ratings(path: Path, ratings: Iterable[Rating]) -> None:
     """Write ratings to a .csv or .jsonl file that `score --ratings` and `agree` read."""
-    rows = [{name: _get_cell(rating, name) for name in ALL_RATING_COLUMNS} for rating in ratings]
     if path.suffix.lower() == ".jsonl":
-        lines = (json.dumps(row, ensure_ascii=False) for row in rows)
+        lines = (json.dumps(row, ensure_ascii=False) for row in _build_rows(ratings))
         write_file_atomically(path, "".join(f"{line}\n" for line in lines).encode())
         return
+    write_file_atomically(path, format_ratings_csv(ratings).encode())
+
+
+def format_ratings_csv(ratings: Iterable[Rating]) -> str:
+    """Return ratings as CSV with all columns; notes cannot be taken for formulas."""
     text = io.StringIO()
     writer = csv.DictWriter(text, ALL_RATING_COLUMNS, lineterminator="\n")
     writer.writeheader()
-    writer.writerows({**row, "note": guard_cell(row["note"])} for row in rows)
-    write_file_atomically(path, text.getvalue().encode())
+    writer.writerows({**row, "note": guard_cell(row["note"])} for row in _build_rows(ratings))
+    return text.getvalue()
+
+
+def _build_rows(ratings: Iterable[Rating]) -> list[dict[str, str]]:
+    return [{name: _get_cell(rating, name) for name in ALL_RATING_COLUMNS} for rating in ratings]
 
 
 def _get_cell(rating: Rating, name: str) -> str:

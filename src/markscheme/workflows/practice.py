@@ -1,4 +1,4 @@
-"""Practice: load a learner's deck, store and grade an answer, take it back.
+"""Practice: load a learner's deck, grade an answer, and see what it did to its card.
 
 All functions take an open store, so that the web app can run them on its writer. What an answer is
 worth is computed from the rubric at the moment of the answer and stored with it; when the card
@@ -15,18 +15,23 @@ from typing import TYPE_CHECKING, Any
 from markscheme.keep import LearnerReview, Store
 from markscheme.learn import (
     DEFAULT_LIMITS,
+    NEW_CARD,
     RECALL_RULE,
     CardReview,
     CardState,
     DailyLimits,
     DeckState,
     GradedAnswer,
+    GradedReview,
+    ReviewKind,
     SchedulerName,
     Support,
     build_answer,
     build_deck_state,
+    classify_review,
     find_study_day,
     grade_answer,
+    review_card,
 )
 from markscheme.vocabulary import Item, Rubric, UsageError, format_ratio, format_value
 
@@ -34,10 +39,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from markscheme.vocabulary import Breakdown
-
-DEFAULT_RUBRIC = "tutor-capstone"
-PRACTICE_EXAM = "practice"
-EXAMS = ("capstone", "capstone-extra")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,11 +73,19 @@ class CardAnswer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StoredAnswer:
-    """An answer that is on disk: how it was graded, and the card before and after it."""
+class GradedCard:
+    """A graded answer to a card, and the review that records it."""
 
-    review: LearnerReview
+    item: Item
     graded: GradedAnswer
+    review: LearnerReview
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CardProgress:
+    """A card before and after one of its reviews, and what the review counted as."""
+
+    kind: ReviewKind
     before: CardState
     after: CardState
 
@@ -96,10 +105,10 @@ def load_deck_state(
     )
 
 
-def store_answer(
-    store: Store, settings: PracticeSettings, learner: str, answer: CardAnswer, now: datetime
-) -> StoredAnswer:
-    """Grade an answer and store its review; an answer that is stored already is graded again.
+def grade_card(
+    settings: PracticeSettings, learner: str, answer: CardAnswer, now: datetime
+) -> GradedCard:
+    """Grade an answer; nothing is stored yet.
 
     The moment of an answer that was typed offline is that of the client, but never in the future.
     """
@@ -114,7 +123,6 @@ def store_answer(
         hint=answer.hint,
         hesitation=settings.hesitation,
     )
-    before = load_deck_state(store, settings, learner, now)
     review = LearnerReview(
         id=answer.id,
         learner=learner,
@@ -128,14 +136,21 @@ def store_answer(
         rubric=settings.rubric.fingerprint,
         output=output,
     )
-    store.learning.add_review(review)
-    after = load_deck_state(store, settings, learner, now)
-    return StoredAnswer(
-        review=review,
-        graded=graded,
-        before=before.get_card(item.id),
-        after=after.get_card(item.id),
-    )
+    return GradedCard(item=item, graded=graded, review=review)
+
+
+def load_progress(
+    store: Store, settings: PracticeSettings, review: LearnerReview
+) -> CardProgress | None:
+    """Return what one review did to its card; None if it was taken back."""
+    state = NEW_CARD
+    for id_, day, quality in store.learning.list_card_grades(review.learner, review.item):
+        kind = classify_review(state, day)
+        after = review_card(state, GradedReview(day=day, grade=quality), settings.scheduler)
+        if id_ == review.id:
+            return CardProgress(kind=kind, before=state, after=after)
+        state = after
+    return None
 
 
 def build_facts_record(graded: GradedAnswer, first_key_ms: int | None) -> dict[str, Any]:

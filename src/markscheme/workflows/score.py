@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, Self, TypeVar
 from markscheme.read.marks import NOTHING_GIVEN, read_marks
 from markscheme.vocabulary import Exam, FrozenDict, Rubric, UsageError
 from markscheme.workflows.documents import load_exam, load_rubric
-from markscheme.workflows.judging_record import describe_unknown_judges
+from markscheme.workflows.judging_record import merge_judging_records
 from markscheme.workflows.output_files import check_destination, check_folder, check_raw_csv
 from markscheme.workflows.scorer_options import ScorerOptions
 
@@ -200,7 +200,7 @@ def score(  # noqa: PLR0913 - one parameter for each option of the command
             keep=stored.store_batch if stored and not chosen.stores_rows else None,
             messages=needs_messages,
             given=given,
-            judging={**describe_unknown_judges(given.ratings), **judging},
+            judging=merge_judging_records(given.ratings, judging),
         )
         frames = chosen.iter_frames(session, progress or _show_nothing)
         if chosen.stores_rows:

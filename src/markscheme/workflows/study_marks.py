@@ -8,8 +8,8 @@ mark. An id that the store knows is acknowledged again and stored once.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -35,7 +35,6 @@ from markscheme.weigh.rating_study import (
     find_mark_to_undo,
     find_next_place,
     fold_marks,
-    get_question_key,
     list_rater_seats,
 )
 from markscheme.workflows.study import RatingStudy, StudyQuestion
@@ -85,10 +84,6 @@ class RaterSheet:
     marks: Mapping[QuestionKey, StudyMark]
     can_undo: bool = False
 
-    def find_seat(self, place: int) -> Seat | None:
-        """Return the query that the answer with this number belongs to."""
-        return next((s for s in self.seats if s.place <= place < s.place + len(s.order)), None)
-
 
 def read_sheet(store: Store, study: RatingStudy, rater: str) -> RaterSheet:
     """Return what a rater was given and said so far."""
@@ -103,16 +98,16 @@ def read_sheet(store: Store, study: RatingStudy, rater: str) -> RaterSheet:
 
 
 def list_open_questions(
-    study: RatingStudy, seat: Seat, marks: Collection[QuestionKey]
+    study: RatingStudy, seat: Seat, marks: Mapping[QuestionKey, StudyMark]
 ) -> list[QuestionKey]:
-    """Return what a rater still has to answer about a query."""
+    """Return what a rater still has to answer about a query; a note alone answers nothing."""
     keys = (
         QuestionKey(seat.item, variant, question.axis, question.criterion)
         for variant in seat.order
         for question in study.questions[seat.item]
         if question.is_scored
     )
-    return [key for key in keys if key not in marks]
+    return [key for key in keys if key not in marks or marks[key].score is None]
 
 
 def take_query(store: Store, study: RatingStudy, rater: str) -> tuple[RaterState, Seat | None]:
@@ -180,34 +175,47 @@ def record_marks(
         SeatLostError: another rater has the query by now.
         UsageError: a mark is about no answer of this rater, or its score is not allowed.
     """
+    if len({request.id for request in requests}) < len(requests):
+        raise UsageError("two marks have one id; each needs its own")
     with store.transaction():
         is_closed = store.studies.lock_study(study.id)
         now = store.studies.get_now()
-        sheet = read_sheet(store, study, rater)
-        marks = [_build_mark(study, rater, sheet, request, now) for request in requests]
+        seats = _read_rater_seats(store, study, rater)
+        marks = [_build_mark(study, rater, seats, request, now) for request in requests]
         new = [mark for mark in marks if not _is_known(store, study, mark)]
         if new and is_closed:
             raise StudyClosedError("the study is closed; nothing can be rated any more")
         for item in dict.fromkeys(mark.item for mark in new):
-            _hold_seat(store, study, sheet, SeatKey(item, rater), now)
-        for mark in new:
-            store.studies.add_mark(study.id, mark)
-        current = {*sheet.marks, *map(get_question_key, new)}
-        for seat in sheet.seats:
-            if any(mark.item == seat.item for mark in new):
-                _finish_if_complete(store, study, seat, current, now)
+            seat = next(seat for seat in seats if seat.item == item)
+            given = store.studies.read_marks(study.id, rater=rater, item=item)
+            _hold_seat(store, study, seat, given, now)
+            added = [mark for mark in new if mark.item == item]
+            for mark in added:
+                store.studies.add_mark(study.id, mark)
+            _finish_if_complete(store, study, seat, fold_marks([*given, *added]), now)
+
+
+def _read_rater_seats(store: Store, study: RatingStudy, rater: str) -> list[Seat]:
+    """Return the queries that a rater was given, touched by lease events alone."""
+    events = store.studies.read_lease_events(study.id, rater=rater)
+    return list_rater_seats(rater, build_seats(events, {}))
+
+
+def _find_seat(seats: Sequence[Seat], place: int) -> Seat:
+    for seat in seats:
+        if seat.place <= place < seat.place + len(seat.order):
+            return seat
+    raise UsageError(f"there is no answer {place}")
 
 
 def _build_mark(
-    study: RatingStudy, rater: str, sheet: RaterSheet, request: MarkRequest, now: datetime
+    study: RatingStudy, rater: str, seats: Sequence[Seat], request: MarkRequest, now: datetime
 ) -> StudyMark:
     """Check a mark and return it as the store keeps it."""
     if not _ID.fullmatch(request.id):
         message = f"{format_value(request.id)} is no id of a mark; allowed: 8 to 64 letters and"
         raise UsageError(f"{message} digits")
-    seat = sheet.find_seat(request.place)
-    if seat is None:
-        raise UsageError(f"there is no answer {request.place}")
+    seat = _find_seat(seats, request.place)
     question = _find_question(study, seat.item, request)
     note = to_nfc(request.note.strip())
     if len(note) > _MAX_NOTE:
@@ -219,7 +227,7 @@ def _build_mark(
         variant=seat.order[request.place - seat.place],
         axis=request.axis,
         criterion=request.criterion,
-        score=_parse_score(request.score, question),
+        score=_parse_score(request.score, note, question),
         note=note,
         undoes=None,
         at=now,
@@ -234,11 +242,13 @@ def _find_question(study: RatingStudy, item: str, request: MarkRequest) -> Study
     raise UsageError(f"{format_value(asked)} is not asked about this answer")
 
 
-def _parse_score(text: str, question: StudyQuestion) -> str | None:
-    """Return a score in the form of files of ratings; `None` for a note."""
+def _parse_score(text: str, note: str, question: StudyQuestion) -> str | None:
+    """Return a score in the form of files of ratings; `None` where only words were given."""
     if isinstance(question.kind, NoteAxis):
         if text:
             raise UsageError(f"{format_value(text)} stands where words belong")
+        return None
+    if note and not text:
         return None
     score = parse_rated_score(text, question.kind)
     if score is None:
@@ -257,16 +267,19 @@ def _is_known(store: Store, study: RatingStudy, mark: StudyMark) -> bool:
 
 
 def _hold_seat(
-    store: Store, study: RatingStudy, sheet: RaterSheet, key: SeatKey, now: datetime
+    store: Store, study: RatingStudy, seat: Seat, marks: Sequence[StudyMark], now: datetime
 ) -> None:
-    """Check that a query is still the rater's; take it again if it is free."""
-    seat = next(seat for seat in sheet.seats if seat.item == key.item)
-    if seat.is_held(now):
+    """Check that a query is still the rater's; take it again if it is free.
+
+    `marks` are those of this rater and query, which keep the query theirs.
+    """
+    touched = max([seat.touched, *(mark.at for mark in marks[-1:])])
+    if replace(seat, touched=touched).is_held(now):
         return
     seats = _read_seats(store, study)
-    if count_raters(seats, now, without=key.rater)[key.item] >= study.per_answer:
+    if count_raters(seats, now, without=seat.rater)[seat.item] >= study.per_answer:
         raise SeatLostError("this query was given to another rater meanwhile")
-    event = _build_take_event(study, key.item, key.rater, seats, now)
+    event = _build_take_event(study, seat.item, seat.rater, seats, now)
     store.studies.add_lease_event(study.id, event)
 
 
@@ -274,18 +287,19 @@ def _finish_if_complete(
     store: Store,
     study: RatingStudy,
     seat: Seat,
-    marks: Collection[QuestionKey],
+    marks: Mapping[QuestionKey, StudyMark],
     now: datetime,
 ) -> None:
     if seat.state is LeaseKind.FINISHED or list_open_questions(study, seat, marks):
         return
+    _add_lease_event(store, study, seat, LeaseKind.FINISHED, now)
+
+
+def _add_lease_event(
+    store: Store, study: RatingStudy, seat: Seat, kind: LeaseKind, now: datetime
+) -> None:
     event = LeaseEvent(
-        item=seat.item,
-        rater=seat.rater,
-        kind=LeaseKind.FINISHED,
-        at=now,
-        order=seat.order,
-        place=seat.place,
+        item=seat.item, rater=seat.rater, kind=kind, at=now, order=seat.order, place=seat.place
     )
     store.studies.add_lease_event(study.id, event)
 
@@ -313,8 +327,10 @@ def undo_mark(store: Store, study: RatingStudy, rater: str, id_: str) -> StudyMa
         if mark is None:
             return None
         now = store.studies.get_now()
-        sheet = read_sheet(store, study, rater)
-        _hold_seat(store, study, sheet, SeatKey(mark.item, rater), now)
+        seats = _read_rater_seats(store, study, rater)
+        seat = next(seat for seat in seats if seat.item == mark.item)
+        given = store.studies.read_marks(study.id, rater=rater, item=mark.item)
+        _hold_seat(store, study, seat, given, now)
         store.studies.add_mark(study.id, structs.replace(mark, id=id_, undoes=mark.id, at=now))
         return mark
 
@@ -327,16 +343,6 @@ def skip_query(store: Store, study: RatingStudy, rater: str, place: int) -> None
     with store.transaction():
         if store.studies.lock_study(study.id):
             raise StudyClosedError("the study is closed; nothing can be rated any more")
-        seat = read_sheet(store, study, rater).find_seat(place)
-        if seat is None:
-            raise UsageError(f"there is no answer {place}")
+        seat = _find_seat(_read_rater_seats(store, study, rater), place)
         if seat.state is LeaseKind.TAKEN:
-            event = LeaseEvent(
-                item=seat.item,
-                rater=rater,
-                kind=LeaseKind.SKIPPED,
-                at=store.studies.get_now(),
-                order=seat.order,
-                place=seat.place,
-            )
-            store.studies.add_lease_event(study.id, event)
+            _add_lease_event(store, study, seat, LeaseKind.SKIPPED, store.studies.get_now())

@@ -221,10 +221,7 @@ def restrict_exam(study: RatingStudy) -> Exam:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Disagreement:
-    """Scores of several raters that are too far apart, and what was decided about them.
-
-    `id` names the question in forms: the same as long as the study exists.
-    """
+    """Scores of several raters that are too far apart, and what was decided about them."""
 
     key: QuestionKey
     question: StudyQuestion
@@ -301,6 +298,33 @@ def adjudicate(store: Store, study: RatingStudy, adjudication: Adjudication) -> 
     )
 
 
+def collect_adjudications(store: Store, study: RatingStudy) -> tuple[Rating, ...]:
+    """Return what counts now of what was decided, as ratings of whoever decided."""
+    check_closed(study)
+    latest = {
+        QuestionKey(decided.item, decided.variant, decided.axis, decided.criterion): decided
+        for decided in store.studies.read_adjudications(study.id)
+    }
+    ratings = []
+    for key, decided in latest.items():
+        kind = _find_question(study, key).kind
+        ratings.append(
+            Rating(
+                item=key.item,
+                variant=key.variant,
+                rater=decided.by,
+                axis=key.axis,
+                criterion=key.criterion,
+                score=None
+                if isinstance(kind, NoteAxis)
+                else parse_rated_score(decided.score, kind),
+                note=decided.note,
+                at=decided.at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            )
+        )
+    return tuple(sorted(ratings, key=lambda rating: _get_sort_key(study, rating)))
+
+
 # --- agreement ---
 
 
@@ -349,8 +373,8 @@ def collect_compared_ratings(
     ratings = collect_study_ratings(store, study)
     progress = measure_progress(store, study)
     if not (progress.is_complete or allow_gaps):
-        message = f"the study was closed with {progress.done} of {progress.wanted} ratings of"
-        raise UsageError(f"{message} queries; --allow-gaps compares what there is")
+        message = f"the study was closed with {progress.done} of {progress.wanted} rated"
+        raise UsageError(f"{message} (queries × raters); --allow-gaps compares what there is")
     raters: dict[str, set[str]] = {item: set() for item in study.variants}
     for rating in ratings:
         raters[rating.item].add(rating.rater)

@@ -1,4 +1,4 @@
-"""Names of tags for readers: `past-simple` is shown as "past simple", in the reader's language."""
+"""Words for readers in their language: names of tags (`past-simple` is "past simple"), and days."""
 
 from __future__ import annotations
 
@@ -21,6 +21,17 @@ _NAMES: Mapping[tuple[str, str], str] = {
 _KEYS = {"tense": sentence("tense"), "person": sentence("person"), "verb": sentence("verb")}
 
 
+AXIS_TITLES = (
+    sentence("English form"),
+    sentence("Spanish meaning"),
+    sentence("Form of the response"),
+    sentence("Short explanation"),
+    sentence("One English form"),
+    sentence("One Spanish form"),
+)
+"""Titles of the axes of the built-in rubrics, which pages show in the reader's language."""
+
+
 def describe_tag(key: str, value: str) -> str:
     """Return the name of a tag's value, as a message if it is a word of the verb table.
 
@@ -33,3 +44,15 @@ def describe_tag(key: str, value: str) -> str:
 def describe_tag_key(key: str) -> str:
     """Return the name of a tag's key."""
     return _KEYS.get(key, key)
+
+
+def count_days(days: int) -> str:
+    """Return a number of days with its noun."""
+    return sentence("1 day") if days == 1 else sentence("{n} days", n=days)
+
+
+def describe_when(days: int) -> str:
+    """Return when something comes that is so many days away."""
+    if days <= 0:
+        return sentence("today")
+    return sentence("tomorrow") if days == 1 else sentence("in {n} days", n=days)
