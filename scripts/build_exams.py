@@ -24,6 +24,12 @@ if TYPE_CHECKING:
 
 EXAMS = Path(__file__).resolve().parents[1] / "src" / "markscheme" / "builtin" / "exams"
 SEED: VerbForm = ("eat", Tense.PAST_SIMPLE, Person.THIRD_SINGULAR)
+# What `builtin/examples/tutor.jsonl` shows to a subject, so no exam may ask it.
+EXAMPLES: tuple[VerbForm, ...] = (
+    ("do", Tense.PAST_SIMPLE, Person.THIRD_SINGULAR),
+    ("go", Tense.PRESENT_PERFECT, Person.SECOND_SINGULAR),
+    ("have", Tense.PRESENT_CONTINUOUS, Person.FIRST_PLURAL),
+)
 CORE_VERBS = 20
 """The first verbs of the table are the capstone's."""
 SHARE = dict.fromkeys(Tense, 2) | {Tense.PRESENT_SIMPLE: 1}
@@ -92,7 +98,7 @@ def list_plans(table: VerbTable) -> tuple[ExamPlan, ...]:
 
 def choose_forms(table: VerbTable) -> dict[str, list[VerbForm]]:
     """Return the forms of each exam, in order. No form is asked twice."""
-    taken: set[VerbForm] = set()
+    taken = set(EXAMPLES)
     return {plan.name: draw_forms(table, plan, taken) for plan in list_plans(table)}
 
 

@@ -38,7 +38,7 @@ def test_every_command_has_a_section() -> None:
 def test_every_option_of_a_command_is_in_its_section() -> None:
     text = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
     sections = {part.split("\n", 1)[0]: part for part in text.split("\n## ")[1:]}
-    everywhere = {"--format", "--store", "--help", "--lang"}
+    everywhere = {"--format", "--store", "--help", "--lang", "--plugin"}
     for name in COMMANDS:
         command = main.get_command(click.Context(main), name)
         assert command is not None
@@ -184,11 +184,19 @@ def test_the_error_in_the_readme_is_what_the_command_prints(tmp_path: Path) -> N
     "module",
     [
         "markscheme",
+        "markscheme.testing",
+        "markscheme.weigh.result",
+        "markscheme.workflows.agree",
+        "markscheme.workflows.compare",
         "markscheme.workflows.documents",
+        "markscheme.workflows.gate",
+        "markscheme.workflows.logs",
+        "markscheme.workflows.mark",
         "markscheme.workflows.prove",
         "markscheme.workflows.score",
         "markscheme.ask.subjects.tutor",
         "markscheme.workflows.run",
+        "markscheme.workflows.verify",
         "markscheme.mark.axes.base",
         "markscheme.mark.normalise",
         "markscheme.mark.response",
@@ -208,7 +216,10 @@ def test_the_error_in_the_readme_is_what_the_command_prints(tmp_path: Path) -> N
         "markscheme.vocabulary.numbers",
     ],
 )
-def test_the_examples_in_docstrings_are_true(module: str) -> None:
+def test_the_examples_in_docstrings_are_true(
+    module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     found = doctest.testmod(importlib.import_module(module))
     assert found.attempted > 0
     assert found.failed == 0

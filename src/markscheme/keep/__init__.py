@@ -3,14 +3,15 @@
 `open` finds and opens it; `sqlite` and `postgres` implement `database`, and `schema` holds the
 migrations. `store` is the interface that everything else uses; `records` are its values, `runs`
 finds runs by name, `tags` holds a tag for a run that is about to begin, `chunks` stores answers and
-cells as Arrow frames, `journal` keeps the replies of live subjects, and `learning` learners, their
-reviews and their papers, which `forgetting` frees of texts. `pool` serves many callers at once, and
-`web_access` holds the links and sessions of the web app; `anki` writes cards for Anki. This is the
-only package that imports a database driver. It may not score, judge or print.
+cells as Arrow frames, `journal` keeps the replies of live subjects, `studies` keeps rating studies,
+and `learning` learners, their reviews and their papers, which `forgetting` frees of texts. `pool`
+serves many callers at once, and `web_access` holds the links and sessions of the web app; `anki`
+writes cards for Anki. This is the only package that imports a database driver. It may not score,
+judge or print.
 """
 
 from markscheme.keep.anki import AnkiNote, write_anki_package
-from markscheme.keep.journal import Journal, JournalEntry, JournalSession
+from markscheme.keep.journal import Journal, JournalEntry, JournalSession, NumberedEntry, RunSession
 from markscheme.keep.learning import (
     OWN_LEARNER,
     Learner,
@@ -31,6 +32,7 @@ from markscheme.keep.records import (
     NewRun,
     RunData,
     RunStatus,
+    StoredCalibration,
     StoredChunk,
     StoredFrame,
     StoredOutcomes,
@@ -39,6 +41,12 @@ from markscheme.keep.records import (
 )
 from markscheme.keep.runs import RESULT_FILE_SUFFIXES, check_tag
 from markscheme.keep.store import Store
+from markscheme.keep.studies import (
+    NewStudy,
+    StoredStudy,
+    StudyAnswer,
+    StudyTables,
+)
 from markscheme.keep.tags import hold_tag
 from markscheme.keep.web_access import (
     EnteredLink,
@@ -70,18 +78,25 @@ __all__ = [
     "LearnerReview",
     "LearningRecords",
     "NewRun",
+    "NewStudy",
+    "NumberedEntry",
     "Paper",
     "PaperAnswer",
     "PaperMode",
     "Role",
     "RunData",
+    "RunSession",
     "RunStatus",
     "Store",
     "StorePool",
+    "StoredCalibration",
     "StoredChunk",
     "StoredFrame",
     "StoredOutcomes",
     "StoredRun",
+    "StoredStudy",
+    "StudyAnswer",
+    "StudyTables",
     "Tag",
     "WebAccess",
     "check_tag",

@@ -118,12 +118,63 @@ _LEARNING_TABLES = (
       learner TEXT PRIMARY KEY REFERENCES learners (id), at TEXT NOT NULL)""",
 )
 
+_STUDY_TABLES = (
+    """CREATE TABLE studies (
+      number {serial}, id TEXT NOT NULL UNIQUE, name TEXT NOT NULL UNIQUE, created TEXT NOT NULL,
+      rubric TEXT NOT NULL REFERENCES documents (digest),
+      exam TEXT NOT NULL REFERENCES documents (digest), settings TEXT NOT NULL)""",
+    """CREATE TABLE study_raters (
+      number {serial}, study TEXT NOT NULL REFERENCES studies (id), rater TEXT NOT NULL,
+      UNIQUE (study, rater))""",
+    """CREATE TABLE study_answers (
+      number {serial}, study TEXT NOT NULL REFERENCES studies (id), item TEXT NOT NULL,
+      variant TEXT NOT NULL, body TEXT NOT NULL, UNIQUE (study, item, variant))""",
+    """CREATE TABLE study_leases (
+      number {serial}, study TEXT NOT NULL REFERENCES studies (id), item TEXT NOT NULL,
+      rater TEXT NOT NULL, kind TEXT NOT NULL, at TEXT NOT NULL, variants TEXT NOT NULL,
+      place INTEGER NOT NULL)""",
+    "CREATE INDEX study_leases_by_rater ON study_leases (study, rater, number)",
+    # The client makes the id, so a mark that is sent again after a crash is not stored again.
+    """CREATE TABLE study_marks (
+      number {serial}, id TEXT NOT NULL UNIQUE, study TEXT NOT NULL REFERENCES studies (id),
+      rater TEXT NOT NULL, item TEXT NOT NULL, variant TEXT NOT NULL, axis TEXT NOT NULL,
+      criterion TEXT NOT NULL, score TEXT, note TEXT NOT NULL, undoes TEXT UNIQUE,
+      at TEXT NOT NULL)""",
+    "CREATE INDEX study_marks_by_rater ON study_marks (study, rater, item, number)",
+    """CREATE TABLE study_closings (
+      study TEXT PRIMARY KEY REFERENCES studies (id), closed TEXT NOT NULL, closed_by TEXT)""",
+    """CREATE TABLE study_adjudications (
+      number {serial}, id TEXT NOT NULL UNIQUE, study TEXT NOT NULL REFERENCES studies (id),
+      item TEXT NOT NULL, variant TEXT NOT NULL, axis TEXT NOT NULL, criterion TEXT NOT NULL,
+      score TEXT NOT NULL, note TEXT NOT NULL, decided_by TEXT NOT NULL, at TEXT NOT NULL)""",
+    """CREATE TABLE study_judgements (
+      number {serial}, study TEXT NOT NULL REFERENCES studies (id), source TEXT NOT NULL,
+      ratings TEXT NOT NULL, added TEXT NOT NULL)""",
+)
+
+# Until a live run is finished, its replies are in the journal: here is in which sitting.
+_LIVE_RUNS = (
+    """CREATE TABLE live_runs (
+      run TEXT PRIMARY KEY REFERENCES runs (id), sitting TEXT NOT NULL REFERENCES sittings (id),
+      questions INTEGER NOT NULL)""",
+)
+
+# The record of each calibration of a judge, as JSON; the newest that fits a run decides.
+_CALIBRATIONS = (
+    """CREATE TABLE calibrations (
+      number {serial}, id TEXT NOT NULL UNIQUE, made TEXT NOT NULL, judge TEXT NOT NULL,
+      outcome TEXT NOT NULL, body TEXT NOT NULL)""",
+)
+
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _INITIAL_TABLES,
     _JOURNAL_TABLES,
     _TAG_CLAIMS,
     _WEB_ACCESS,
     _LEARNING_TABLES,
+    _STUDY_TABLES,
+    _LIVE_RUNS,
+    _CALIBRATIONS,
 )
 """Migration n takes the schema from version n - 1 to n. A released migration is never edited."""
 

@@ -17,12 +17,14 @@ from markscheme.keep.records import (
     NewRun,
     RunData,
     RunStatus,
+    StoredCalibration,
     StoredChunk,
     StoredFrame,
     StoredOutcomes,
     StoredRun,
     Tag,
     parse_baseline_row,
+    parse_calibration_row,
     parse_document_row,
     parse_outcomes_row,
     parse_tag_row,
@@ -33,8 +35,10 @@ from markscheme.keep.runs import (
     find_run,
     generate_id,
     insert_run_parts,
+    list_run_names,
     list_runs,
 )
+from markscheme.keep.studies import StudyTables
 from markscheme.keep.web_access import WebAccess
 from markscheme.vocabulary import UsageError, dump_json, format_value
 
@@ -184,6 +188,13 @@ class Store:
         """Learners, their reviews and their exam papers."""
         return LearningRecords(self._database, self._now)
 
+    # --- rating studies ---
+
+    @property
+    def studies(self) -> StudyTables:
+        """The rating studies: what is rated, by whom, and every mark."""
+        return StudyTables(self._database, self._now)
+
     # --- the web app ---
 
     @property
@@ -197,13 +208,23 @@ class Store:
         self,
         *,
         rubric: str | None = None,
+        rubric_version: int | None = None,
         exam: str | None = None,
         subject: str | None = None,
         limit: int | None = None,
     ) -> list[StoredRun]:
         """Return the runs of a rubric, an exam (by name) or a subject, the newest first."""
-        wanted = {"rubrics.name": rubric, "exams.name": exam, "subject": subject}
+        wanted = {
+            "rubrics.name": rubric,
+            "rubrics.version": rubric_version,
+            "exams.name": exam,
+            "subject": subject,
+        }
         return list_runs(self._database, wanted, limit=limit)
+
+    def list_run_names(self) -> dict[str, list[str]]:
+        """Return the names that runs have: of their rubrics, exams and subjects, sorted."""
+        return list_run_names(self._database)
 
     def find_run(self, name: str) -> StoredRun:
         """Return the run of this name: an id or its beginning, `latest`, `latest~1`, a tag.
@@ -231,8 +252,10 @@ class Store:
 
     def read_run_data(self, runs: Iterable[str]) -> Iterator[RunData]:
         """Yield the measures and marks of each of these runs, if it is finished, in this order."""
-        for run, (measures, marks) in fetch_run_parts(self._database, runs, ["measures", "marks"]):
-            yield RunData(run=run, measures=measures, marks=marks)
+        parts = ["measures", "marks", "summary"]
+        for run, (measures, marks, summary) in fetch_run_parts(self._database, runs, parts):
+            judging = summary.get("judging", {})
+            yield RunData(run=run, measures=measures, marks=marks, judging=judging)
 
     # --- reading answers and cells ---
 
@@ -363,6 +386,30 @@ class Store:
             " WHERE run = ? ORDER BY number DESC"
         )
         return self._database.fetch_records(query, [run], parse_outcomes_row)
+
+    # --- calibrations of judges ---
+
+    @property
+    def current_time(self) -> datetime:
+        """The time that records of now get."""
+        return self._now()
+
+    def save_calibration(self, *, judge: str, outcome: str, body: Mapping[str, Any]) -> str:
+        """Record a calibration of a judge; return its id."""
+        while True:
+            id_ = generate_id()
+            added = self._database.execute_change(
+                "INSERT INTO calibrations (id, made, judge, outcome, body) VALUES (?, ?, ?, ?, ?)"
+                " ON CONFLICT (id) DO NOTHING",
+                [id_, self._format_current_time(), judge, outcome, dump_json(body)],
+            )
+            if added:
+                return id_
+
+    def list_calibrations(self) -> list[StoredCalibration]:
+        """Return all calibrations, the newest first."""
+        query = "SELECT id, made, judge, outcome, body FROM calibrations ORDER BY number DESC"
+        return self._database.fetch_records(query, [], parse_calibration_row)
 
     def _format_current_time(self) -> str:
         return _format_time(self._now())

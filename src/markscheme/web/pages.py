@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
+from markupsafe import Markup, escape
 from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, Response
 
 from markscheme import __version__
-from markscheme.tell.html import build_stylesheet, create_environment, read_script
 from markscheme.tell.language import LANGUAGES, get_language
+from markscheme.tell.templates import (
+    HtmlPage,
+    build_stylesheet,
+    create_environment,
+    embed_json,
+    read_script,
+)
 from markscheme.web.requests import EVERYBODY, NavigationLink, WebRequest, route
 
 if TYPE_CHECKING:
@@ -22,6 +31,7 @@ _FOLDER = Path(__file__).parent
 _MEDIA_TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8"}
 _CACHE_FOR_EVER = "public, max-age=31536000, immutable"
 _DIGEST_LENGTH = 12
+_RUN_ID = re.compile(r"\b([0-9a-f]{12})\b")
 LANGUAGE_NAMES = {"en": "English", "es": "Español"}
 
 
@@ -41,11 +51,29 @@ def render(request: WebRequest, template: str, *, status: int = 200, **view: Any
     return HTMLResponse(text, status_code=status, headers={"vary": "Cookie, Accept-Language"})
 
 
+def render_html_page(
+    request: WebRequest, page: HtmlPage, template: str, **context: Any
+) -> Response:
+    """Return a page of the reports; the template extends that of the report."""
+    return render(request, template, data=embed_json(page.data), **page.view, **context)
+
+
 @cache
 def _create_web_environment() -> Environment:
     environment = create_environment(_FOLDER / "pages")
     environment.globals.update(asset=build_asset_address)
+    environment.filters["runs_linked"] = _link_runs
+    environment.filters["segment"] = lambda text: quote(str(text), safe="")
     return environment
+
+
+def _link_runs(text: object) -> Markup:
+    """Escape a text, and make links of the ids of runs in it."""
+    parts = _RUN_ID.split(str(text))
+    return Markup("").join(
+        Markup('<a href="/runs/{0}">{0}</a>').format(part) if at % 2 else escape(part)
+        for at, part in enumerate(parts)
+    )
 
 
 def build_asset_address(name: str) -> str:

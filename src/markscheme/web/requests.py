@@ -128,13 +128,19 @@ def _translate_errors() -> Iterator[None]:
     except StoreError as error:
         raise HTTPException(503, error_text(error)) from error
     except Exception as error:
-        # The message may hold what somebody answered, so it is not logged.
-        place = error.__traceback__
-        while place is not None and place.tb_next is not None:
-            place = place.tb_next
-        where = f" at {place.tb_frame.f_code.co_name}:{place.tb_lineno}" if place else ""
-        print(f"markscheme serve: {type(error).__name__}{where}", file=sys.stderr)  # noqa: T201
+        _log_bug(error)
         raise HTTPException(500) from error
+
+
+def _log_bug(error: Exception) -> None:
+    """Write where a bug is to stderr; not its message, which may hold what somebody answered."""
+    place, trace = "", error.__traceback__
+    while trace is not None:
+        module = trace.tb_frame.f_globals.get("__name__", "")
+        if module.startswith("markscheme."):
+            place = f"{module}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    print(f"markscheme serve: a bug: {type(error).__name__} at {place}", file=sys.stderr)  # noqa: T201
 
 
 def error_text(error: Exception) -> str:

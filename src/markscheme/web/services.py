@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from markscheme.keep import Grant, Store, StorePool, digest_token
 from markscheme.workflows.portal import Portal, load_portal
@@ -31,6 +31,7 @@ class Services:
     is_secure: bool = False
     given_portal: Portal | None = None
     closing: asyncio.Event = field(default_factory=asyncio.Event)
+    _caches: dict[type, Any] = field(default_factory=dict)
     _sessions: dict[str, tuple[Grant, float]] = field(default_factory=dict)
 
     @property
@@ -45,6 +46,11 @@ class Services:
         """The name of the session cookie: browsers send a cookie to every port of a host."""
         name = f"markscheme-{sha256(self.pool.place.encode()).hexdigest()[:8]}"
         return f"__Host-{name}" if self.is_secure else name
+
+    def get_cache(self, kind: type[Value]) -> Value:
+        """Return the only object of a class, made when it is first asked for."""
+        cache: Value = self._caches.setdefault(kind, kind())
+        return cache
 
     async def read(self, task: Callable[[Store], Value]) -> Value:
         """Run a task that reads the store, next to other requests."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -20,22 +21,35 @@ from markupsafe import Markup, escape
 from markscheme.tell.charts import COLOUR_SCHEMES
 from markscheme.tell.language import get_language, translate, translate_plural, translate_stored
 
-PAGES_FOLDER = Path(__file__).parent / "pages"
+PAGES_FOLDER = Path(__file__).parent / "html" / "pages"
 
 
-def render_page(template: str, data: dict[str, Any], **view: Any) -> str:
-    """Return a page; `data` is what its script reads, and `view` what its template shows."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HtmlPage:
+    """A page before it is rendered, for a file or by the web app.
+
+    `view` is what the template shows, and `data` what the script reads.
+    """
+
+    template: str
+    view: dict[str, Any]
+    data: dict[str, Any]
+
+
+def render_page(page: HtmlPage, version: str) -> str:
+    """Return a page as one file; `version` is that of the program that writes it."""
     style, script = build_stylesheet(), read_script()
     return (
         _create_report_environment()
-        .get_template(template)
+        .get_template(page.template)
         .render(
-            **view,
+            **page.view,
+            version=version,
             language=get_language(),
             policy=build_content_policy(style, script),
             style=Markup(style),  # noqa: S704 - ours
             script=Markup(script),  # noqa: S704 - ours
-            data=embed_json(data),
+            data=embed_json(page.data),
         )
     )
 
@@ -88,6 +102,8 @@ def create_environment(*folders: Path) -> Environment:
         translate=translate, translate_plural=translate_plural, translate_stored=translate_stored
     )
     environment.filters["coded"] = mark_up_code
+    # The web app makes links of the ids of runs.
+    environment.filters["runs_linked"] = str
     return environment
 
 
