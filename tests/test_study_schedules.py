@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
 from markscheme.keep import open_store
 from studies import Clock, check_leases, check_study, run_schedule, run_threads
 
-if TYPE_CHECKING:
-    from pathlib import Path
+KILL = Path(__file__).parent.parent / "scripts" / "kill_web.py"
 
 
 def test_500_random_schedules_give_each_query_exactly_its_raters(memory_folder: Path) -> None:
@@ -32,3 +33,12 @@ def test_eight_raters_who_act_at_the_same_moment_get_different_queries(
     with open_store(place, create=False, now=clock) as store:
         check_study(store, crowd)
         check_leases(store, crowd)
+
+
+def test_a_killed_server_loses_no_mark_and_stores_none_twice(memory_folder: Path) -> None:
+    words = ("--kills", "4", "--store", str(memory_folder / "store.db"))
+    done = subprocess.run(
+        [sys.executable, KILL, *words], check=False, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "lost: 0" in done.stdout

@@ -196,13 +196,14 @@ def _report_closing(
     else:
         click.echo(translate("the study {name} stays open", name=study.stored.name))
     if left:
-        click.echo(
-            translate(
-                "{done} of {wanted} ratings of queries are there; --finish closes without the rest",
-                done=progress.done,
-                wanted=progress.wanted,
-            )
+        done = translate(
+            "rated: {done} of {wanted} (queries × raters)",
+            done=progress.done,
+            wanted=progress.wanted,
         )
+        click.echo(done)
+        if not is_closed:
+            click.echo(translate("--finish closes it without the rest"))
     if progress.set_aside:
         click.echo(
             translate_plural(

@@ -266,7 +266,7 @@ def _find_key(kind: Any, value: str, number: int) -> str:
 
 def _explain(kind: Any, value: str) -> dict[str, str]:
     if isinstance(kind, MetOrNot):
-        return {"says": translate("met") if value == "1" else translate("not met")}
+        return {"says": translate("is met") if value == "1" else translate("is not met")}
     if isinstance(kind, ScaleAxis) and value.isdecimal():
         return {"says": kind.anchors.get(int(value), "")}
     return {"says": ""}

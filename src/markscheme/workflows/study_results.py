@@ -373,8 +373,8 @@ def collect_compared_ratings(
     ratings = collect_study_ratings(store, study)
     progress = measure_progress(store, study)
     if not (progress.is_complete or allow_gaps):
-        message = f"the study was closed with {progress.done} of {progress.wanted} ratings of"
-        raise UsageError(f"{message} queries; --allow-gaps compares what there is")
+        message = f"the study was closed with {progress.done} of {progress.wanted} rated"
+        raise UsageError(f"{message} (queries × raters); --allow-gaps compares what there is")
     raters: dict[str, set[str]] = {item: set() for item in study.variants}
     for rating in ratings:
         raters[rating.item].add(rating.rater)
