@@ -455,7 +455,7 @@ def test_a_label_of_a_chart_is_text_whatever_it_says(text: str) -> None:
     assert label in [element.text for element in elements]
 
 
-@given(st.floats(-1e6, 1e6), st.floats(1e-6, 1e6), st.integers(2, 40))
+@given(st.floats(-1e6, 1e6), st.floats(0.01, 1e6), st.integers(2, 40))
 def test_ticks_are_even_within_their_range_and_not_too_many(
     low: float, span: float, most: int
 ) -> None:

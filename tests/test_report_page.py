@@ -9,7 +9,7 @@ import pytest
 
 from browsing import DESK, OPEN_ALL, PHONE, faults_of_access
 from commands import here
-from hostile import HOSTILE, without_controls
+from hostile import HOSTILE, score_hostile_answers
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,28 +35,8 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Write the report of a run in which everything that can be said is hostile."""
     folder = tmp_path_factory.mktemp("hostile")
-    items, rows = [], []
-    for at, text in enumerate(HOSTILE):
-        tags = {
-            "pair": without_controls(HOSTILE[at // 2 * 2]),
-            "third": without_controls(HOSTILE[at % 3]),
-            "long": without_controls(HOSTILE[55 - at % 2]),
-        }
-        items.append(
-            {"id": f"h{at}", "prompt": text, "expected_contains": [text[:2000]], "tags": tags}
-        )
-        said = text if at % 3 else {"correction": text, "spanish_gloss": text, "explanation": text}
-        rows.append({"item": f"h{at}", "output": said, "subject": HOSTILE[0], "latency_ms": at})
-    expected = [{**item, "gloss_contains": item["expected_contains"]} for item in items]
-    exam = {"exam": "hostile", "items": expected}
-    (folder / "exam.yaml").write_text(json.dumps(exam, ensure_ascii=False), encoding="utf-8")
-    rows += [{"item": f"{text} is no item", "output": text} for text in HOSTILE]
-    lines = "".join(f"{json.dumps(row)}\n" for row in rows)
-    (folder / "answers.jsonl").write_text(lines, encoding="utf-8")
-    files = ("-r", "tutor-capstone", "-e", folder / "exam.yaml", "-a", folder / "answers.jsonl")
     store = ("--store", folder / "store.db")
-    scored = here("score", *files, *store)
-    assert scored.code == 4, scored.err
+    score_hostile_answers(folder, folder / "store.db")
     report = folder / "report.html"
     done = here("report", "latest", "-o", report, *store)
     assert done.code == 0, done.err

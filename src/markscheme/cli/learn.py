@@ -77,7 +77,7 @@ def open_(
     from markscheme.web import ServeOptions
 
     options = ServeOptions(
-        store=store, port=port, landing="/learn", language=get_language(), portal=portal
+        store=store, port=port, landing="/learn/card", language=get_language(), portal=portal
     )
     return serve_app(options, open_browser=not no_open)
 

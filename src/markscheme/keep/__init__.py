@@ -5,10 +5,12 @@ migrations. `store` is the interface that everything else uses; `records` are it
 finds runs by name, `tags` holds a tag for a run that is about to begin, `chunks` stores answers and
 cells as Arrow frames, `journal` keeps the replies of live subjects, `studies` keeps rating studies,
 and `learning` learners, their reviews and their papers, which `forgetting` frees of texts. `pool`
-serves many callers at once, and `web_access` holds the links and sessions of the web app. This is
-the only package that imports a database driver. It may not score, judge or print.
+serves many callers at once, and `web_access` holds the links and sessions of the web app; `anki`
+writes cards for Anki. This is the only package that imports a database driver. It may not score,
+judge or print.
 """
 
+from markscheme.keep.anki import AnkiNote, write_anki_package
 from markscheme.keep.journal import Journal, JournalEntry, JournalSession, NumberedEntry, RunSession
 from markscheme.keep.learning import (
     OWN_LEARNER,
@@ -30,6 +32,7 @@ from markscheme.keep.records import (
     NewRun,
     RunData,
     RunStatus,
+    StoredCalibration,
     StoredChunk,
     StoredFrame,
     StoredOutcomes,
@@ -59,6 +62,7 @@ __all__ = [
     "OWN_LEARNER",
     "RESULT_FILE_SUFFIXES",
     "STORE_VARIABLE",
+    "AnkiNote",
     "AnswerSource",
     "Baseline",
     "Document",
@@ -85,6 +89,7 @@ __all__ = [
     "RunStatus",
     "Store",
     "StorePool",
+    "StoredCalibration",
     "StoredChunk",
     "StoredFrame",
     "StoredOutcomes",
@@ -99,4 +104,5 @@ __all__ = [
     "hold_tag",
     "open_store",
     "resolve_place",
+    "write_anki_package",
 ]

@@ -46,6 +46,7 @@ class StorePool:
         # The first connection creates and migrates the store, before anybody else uses it.
         first = open_store(where, create=True)
         self.place = first.place
+        self.where = resolve_place(where)
         self._readers = _ConnectionPool(where, size=readers)
         self._writer: _GroupWriter | _ConnectionPool
         if isinstance(resolve_place(where), Path):

@@ -21,6 +21,17 @@ _NAMES: Mapping[tuple[str, str], str] = {
 _KEYS = {"tense": sentence("tense"), "person": sentence("person"), "verb": sentence("verb")}
 
 
+AXIS_TITLES = (
+    sentence("English form"),
+    sentence("Spanish meaning"),
+    sentence("Form of the response"),
+    sentence("Short explanation"),
+    sentence("One English form"),
+    sentence("One Spanish form"),
+)
+"""Titles of the axes of the built-in rubrics, which pages show in the reader's language."""
+
+
 def describe_tag(key: str, value: str) -> str:
     """Return the name of a tag's value, as a message if it is a word of the verb table.
 

@@ -112,11 +112,18 @@ class ChartLimit:
 
 
 def draw_score_strip(
-    score: float, bounds: tuple[float, float] | None, limits: Sequence[ChartLimit], *, met: bool
+    score: float | None,
+    bounds: tuple[float, float] | None,
+    limits: Sequence[ChartLimit],
+    *,
+    met: bool,
 ) -> Markup:
-    """Draw one score with its interval on a line, together with its limits."""
-    seen = [score, *(bounds or ()), *(limit.at for limit in limits)]
-    lowest = max(0.0, min(0.8, min(seen) - 0.05))
+    """Draw one score with its interval on a line, together with its limits.
+
+    Of a score that is not known, only the bounds are drawn.
+    """
+    seen = [*(() if score is None else (score,)), *(bounds or ()), *(limit.at for limit in limits)]
+    lowest = max(min(0.0, *seen), min(0.8, min(seen) - 0.05))
     colour, width = GOOD if met else BAD, 420
     drawing, x = Drawing(width, 90), LinearScale(low=lowest, high=1, start=0, end=width)
     drawing.add_rectangle((0, 36, width, 12), fill=TRACK, radius=6)
@@ -127,7 +134,8 @@ def draw_score_strip(
         at = x.place(limit.at)
         drawing.add_line([(at, 16), (at, 62)], stroke=limit.colour, width=2)
         _label_limit(drawing, at, 12, limit.label, before=row % 2 == 0)
-    drawing.add_dot((x.place(score), 42), 7.5, fill=colour)
+    if score is not None:
+        drawing.add_dot((x.place(score), 42), 7.5, fill=colour)
     for tick in list_ticks(lowest, 1, find_tick_step(lowest, 1, 5)):
         drawing.add_text((x.place(tick), 83), f"{tick:.2f}", fill=MUTED, anchor="middle")
     return drawing.render()
@@ -213,9 +221,11 @@ def draw_axis_means(found: Sequence[AxisMean]) -> Markup:
     labels = shorten_labels(mean.name for mean in found)
     for at, (label, mean) in enumerate(zip(labels, found, strict=True)):
         middle = (at + 0.5) * step
-        drawing.add_rectangle((0, middle - 8, x.place(mean.mean), 16), fill=get_axis_colour(at))
+        # A mean below 0, of kept penalties, has a number and no bar.
+        shown = x.place(max(0.0, mean.mean))
+        drawing.add_rectangle((0, middle - 8, shown, 16), fill=get_axis_colour(at))
         if mean.lower is not None and mean.upper is not None:
-            ends = [(x.place(bound), middle) for bound in (mean.lower, mean.upper)]
+            ends = [(x.place(max(0.0, bound)), middle) for bound in (mean.lower, mean.upper)]
             drawing.add_line(ends, stroke=INK, width=2)
         _label_row(drawing, middle, label)
         value = f"{mean.mean:.3f}"

@@ -161,6 +161,11 @@ def simplest_fraction(value: Decimal | int) -> Fraction:
     if len(Decimal(value).as_tuple().digits) > _DOUBLE_DIGITS:
         return exact
     double = float(value)
+    if double < 0:
+        return -simplest_fraction(-value)
+    if double > 1:
+        simplest = exact.limit_denominator(_MAX_DENOMINATOR)
+        return simplest if float(simplest) == double else exact
     if not 0 < double < 1:
         return exact
     below, above = math.nextafter(double, 0), math.nextafter(double, 1)

@@ -24,7 +24,8 @@ To add a feature:
 7. Test with `tests/serving.py`: `serve(store)` runs the app, `enter(page, server)` signs in.
 """
 
+from markscheme.web.app import FEATURES
 from markscheme.web.attempts import AttemptLimiter
 from markscheme.web.server import Address, ServeOptions, run_server
 
-__all__ = ["Address", "AttemptLimiter", "ServeOptions", "run_server"]
+__all__ = ["FEATURES", "Address", "AttemptLimiter", "ServeOptions", "run_server"]

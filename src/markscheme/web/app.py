@@ -14,7 +14,17 @@ from starlette.responses import Response
 
 from markscheme.tell.language import set_language, translate_stored
 from markscheme.vocabulary import sentence
-from markscheme.web import dashboard, entry, live, pages, rating_studies, runs
+from markscheme.web import (
+    classroom,
+    dashboard,
+    entry,
+    live,
+    pages,
+    papers,
+    practice,
+    rating_studies,
+    runs,
+)
 from markscheme.web.pages import render
 from markscheme.web.requests import Feature, WebRequest
 from markscheme.web.security import SecurityMiddleware
@@ -24,7 +34,17 @@ if TYPE_CHECKING:
 
     from markscheme.web.services import Services
 
-FEATURES: tuple[Feature, ...] = (dashboard, runs, live, rating_studies, entry, pages)
+FEATURES: tuple[Feature, ...] = (
+    dashboard,
+    runs,
+    live,
+    rating_studies,
+    practice,
+    papers,
+    classroom,
+    entry,
+    pages,
+)
 
 _MIN_COMPRESSED_BYTES = 500
 _FAST_COMPRESSION = 5

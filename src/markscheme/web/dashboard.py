@@ -133,15 +133,11 @@ def _build_series_view(series: ScoreSeries) -> dict[str, Any]:
 
 
 def _describe_scores(scores: list[str]) -> str:
-    match scores:
-        case []:
-            return translate("no complete run")
-        case [_]:
-            return translate("one complete run")
-        case [first, *_, last]:
-            return translate(
-                "{n} complete runs: {first} → {last}", n=len(scores), first=first, last=last
-            )
+    if len(scores) < 2:  # noqa: PLR2004 - a line has two ends
+        return translate("one complete run") if scores else translate("no complete run")
+    return translate(
+        "{n} complete runs: {first} → {last}", n=len(scores), first=scores[0], last=scores[-1]
+    )
 
 
 routes = [route("/", show_dashboard, allow={Role.OWNER})]

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from markscheme.keep import Learner, LearnerReview, Store
 from markscheme.read.nfc import to_nfc
-from markscheme.read.spreadsheets import guard_cell
-from markscheme.vocabulary import UsageError, dump_json, format_value
+from markscheme.vocabulary import UsageError, format_value
 from markscheme.workflows.output_files import create_file_atomically
-from markscheme.workflows.practice import export_reviews
+from markscheme.workflows.review_files import format_reviews
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -59,20 +57,7 @@ def find_learners(store: Store, class_name: str, names: Collection[str]) -> list
 
 
 def write_reviews(reviews: Sequence[LearnerReview], path: Path) -> None:
-    """Write reviews as JSON lines, or as CSV with a column for each cell."""
-    rows = export_reviews(reviews)
-    with (
-        create_file_atomically(path) as partial,
-        partial.open("w", encoding="utf-8", newline="") as out,
-    ):
-        if path.suffix.lower() == ".jsonl":
-            out.writelines(f"{dump_json(row)}\n" for row in rows)
-            return
-        axes = list(dict.fromkeys(axis for row in rows for axis in row["cells"]))
-        plain = ("id", "learner", "item", "at", "day", "quality", "rule", "rubric", "output")
-        writer = csv.writer(out)
-        writer.writerow([*plain, *axes])
-        for row in rows:
-            cells = [row["cells"].get(axis, {}).get("value") for axis in axes]
-            texts = [row[name] for name in plain]
-            writer.writerow([guard_cell(v) if isinstance(v, str) else v for v in [*texts, *cells]])
+    """Write reviews as JSON lines or as CSV, by the ending of the path."""
+    text = format_reviews(reviews, path.suffix.lower().removeprefix("."))
+    with create_file_atomically(path) as partial:
+        partial.write_bytes(text.encode())

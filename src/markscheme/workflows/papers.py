@@ -6,13 +6,27 @@ would be higher than the paper deserves.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from fractions import Fraction
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
-from markscheme.keep import DocumentReference, Paper, PaperMode, RunStatus, Store, open_store
+from msgspec import Struct
+
+from markscheme.keep import (
+    OWN_LEARNER,
+    DocumentReference,
+    Paper,
+    PaperAnswer,
+    PaperMode,
+    RunStatus,
+    Store,
+    open_store,
+)
 from markscheme.learn import build_answer
 from markscheme.vocabulary import UsageError, dump_json, format_value
+from markscheme.weigh.gates import GateOutcome
 from markscheme.workflows.score import score
 from markscheme.workflows.stored_runs import (
     StoredDocuments,
@@ -92,11 +106,18 @@ def export_paper(store: Store, paper: Paper) -> list[dict[str, Any]]:
     """Return a paper as recorded answers, one row for each item of its exam, blanks included."""
     rubric, exam = load_paper_documents(store, paper)
     answers = store.learning.list_paper_answers(paper.id)
+    return build_rows(rubric, exam, answers, paper.learner)
+
+
+def build_rows(
+    rubric: Rubric, exam: Exam, answers: Mapping[str, PaperAnswer], learner: str
+) -> list[dict[str, Any]]:
+    """Return answers as recorded ones, one row for each item of the exam, blanks included."""
     return [
         {
             "item": item.id,
             "output": build_answer(rubric, answers[item.id].fields if item.id in answers else {}),
-            "subject": paper.learner,
+            "subject": learner,
         }
         for item in exam.items
     ]
@@ -140,6 +161,27 @@ def _find_finished_run(store: Store, paper: str) -> str | None:
     if run is None or store.find_run(run).status is not RunStatus.FINISHED:
         return None
     return run
+
+
+class JudgedPaper(Struct, frozen=True, kw_only=True):
+    """What a paper is worth: its exact mean, and what the gate on the score says of it."""
+
+    score: Fraction | None
+    outcome: GateOutcome | None
+
+
+def judge_paper(
+    rubric: Rubric, exam: Exam, answers: Mapping[str, PaperAnswer], learner: str = OWN_LEARNER
+) -> JudgedPaper:
+    """Score a paper and judge it by the first gate on the score that is about its exam."""
+    result = score(rubric, exam, build_rows(rubric, exam, answers, learner))
+    outcomes = {outcome.gate.name: outcome for outcome in result.judge().outcomes}
+    named = (
+        outcomes.get(one.name)
+        for one in rubric.gates
+        if one.metric == "score" and set(exam.names) <= set(one.exams or exam.names)
+    )
+    return JudgedPaper(score=result.summary.score, outcome=next(named, None))
 
 
 def score_paper(store: Store, paper: Paper) -> bytes:

@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Literal
 
 from markscheme.read.documents import FieldPath, YamlMapping, find_line
-from markscheme.vocabulary import Item
+from markscheme.vocabulary import Item, escape_line
 
 FixAction = Literal["quote", "unquote", "wrap", "rewrite", "drop", "insert"]
 
@@ -65,8 +65,11 @@ class LintFinding:
     fix: Fix | None = None
 
     def __str__(self) -> str:
+        # Files and keys may be named by anybody; a finding stays on its line.
         field = f"{self.field}: " if self.field else ""
-        return f"{self.file}:{self.line}: {self.code} {self.severity}: {field}{self.message}"
+        return escape_line(
+            f"{self.file}:{self.line}: {self.code} {self.severity}: {field}{self.message}"
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

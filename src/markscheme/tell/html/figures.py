@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from markscheme.tell import charts
-from markscheme.tell.html.item_rows import build_items_link, build_tag_link
+from markscheme.tell.html.item_rows import build_items_link, build_tag_link, compute_bar_parts
 from markscheme.tell.language import translate, translate_plural
-from markscheme.tell.words import format_subject
+from markscheme.tell.words import format_mean, format_subject
 from markscheme.vocabulary import (
+    ZERO,
     ItemStatus,
     Level,
     format_decimal,
@@ -31,7 +32,7 @@ from markscheme.weigh.totals import WeightScale
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from markscheme.vocabulary import TagGroup
+    from markscheme.vocabulary import ScoreBounds, TagGroup
     from markscheme.weigh.distribution import MeanEstimate, ScoreDistribution, TrendPoint
     from markscheme.workflows.report import RunReport
 
@@ -74,9 +75,9 @@ def draw_item_bars(report: RunReport) -> Figure | None:
     """Draw the weighted axis scores of every item."""
     if not report.items:
         return None
-    weights = {spec.name: float(spec.weight) for spec in report.past.rubric}
+    weights = {spec.name: Fraction(spec.weight) for spec in report.past.rubric}
     values = [
-        [weight * (to_float(item.axes[axis]) or 0) for axis, weight in weights.items()]
+        [to_float(part) or 0.0 for part in compute_bar_parts(weights, item.axes)]
         if item.score is not None
         else [0.0] * len(weights)
         for item in report.items
@@ -117,7 +118,8 @@ def build_axis_means_figure(report: RunReport) -> Figure | None:
         columns=(translate("axis"), translate("weight"), translate("mean"), "95 %"),
         rows=tuple(
             (spec.name, str(spec.weight), format_decimal(one.mean), _format_bounds(one))
-            for spec, one in zip(report.past.rubric, known.axes.values(), strict=True)
+            for spec in report.past.rubric
+            if (one := known.axes.get(spec.name)) is not None
         ),
     )
 
@@ -269,8 +271,11 @@ def _build_tag_view(tag: str, groups: Sequence[TagGroup]) -> dict[str, Any]:
                 build_tag_link({tag: group.value}),
                 group.n,
                 [
-                    _format_graded_mean(group.score),
-                    *(_format_graded_mean(value) for value in group.axes.values()),
+                    _format_group_mean(group.score, group.bounds),
+                    *(
+                        _format_group_mean(value, group.axis_bounds.get(axis))
+                        for axis, value in group.axes.items()
+                    ),
                 ],
             )
             for group in shown
@@ -278,11 +283,23 @@ def _build_tag_view(tag: str, groups: Sequence[TagGroup]) -> dict[str, Any]:
         "more": translate(
             "{n} more, none below {score}.",
             n=more,
-            score=format_decimal(min(group.score for group in groups[len(shown) :])),
+            score=format_decimal(min(map(_get_lowest, groups[len(shown) :]))),
         )
         if more
         else "",
     }
+
+
+def _get_lowest(group: TagGroup) -> Fraction:
+    lowest = group.score if group.bounds is None else group.bounds.low
+    return ZERO if lowest is None else lowest
+
+
+def _format_group_mean(mean: Fraction | None, bounds: ScoreBounds | None) -> tuple[str, int]:
+    """Return a mean and its step on the colour scale; bounds and what is n/a have no colour."""
+    if mean is not None:
+        return _format_graded_mean(mean)
+    return format_mean(mean, bounds, 2), -1
 
 
 def _format_graded_mean(value: Fraction) -> tuple[str, int]:

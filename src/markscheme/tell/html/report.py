@@ -17,7 +17,7 @@ from markscheme.tell.html.item_rows import (
     build_tag_link,
     translate_status,
 )
-from markscheme.tell.language import translate, translate_stored
+from markscheme.tell.language import translate, translate_plural, translate_stored
 from markscheme.tell.page import (
     BadRowsView,
     BaselineView,
@@ -26,6 +26,7 @@ from markscheme.tell.page import (
     build_report_page,
 )
 from markscheme.tell.templates import HtmlPage, render_page
+from markscheme.tell.words import format_mean
 from markscheme.vocabulary import (
     ItemStatus,
     Level,
@@ -38,8 +39,9 @@ from markscheme.vocabulary import (
 from markscheme.weigh.totals import WeightScale
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
+    from markscheme.vocabulary import ScoreBounds
     from markscheme.weigh.distribution import MeanEstimate
     from markscheme.weigh.gates import GateOutcome
     from markscheme.workflows.report import RunReport
@@ -125,11 +127,11 @@ def _build_score_view(report: RunReport) -> dict[str, Any] | None:
     known = report.distribution
     if known is None:
         return None
-    mean = WeightScale(report.past.rubric).sum_answers(
-        report.past.run.marks.counts()
-    ).mean or Fraction(0)
     limits = list(_build_score_limits(report))
-    bounds = None
+    totals = WeightScale(report.past.rubric).sum_answers(report.past.run.marks.counts())
+    if totals.bounds is not None:
+        return _build_bounds_view(report, totals.bounds, limits)
+    mean, bounds = totals.mean or Fraction(0), None
     if known.score.lower is not None and known.score.upper is not None:
         bounds = (known.score.lower, known.score.upper)
     missed = {Outcome.FAIL, Outcome.WARN}
@@ -149,6 +151,35 @@ def _build_score_view(report: RunReport) -> dict[str, Any] | None:
             "{passed} of {n} items pass",
             passed=f"{int(known.passed.mean * known.items):,}",
             n=f"{known.items:,}",
+        ),
+    }
+
+
+def _build_bounds_view(
+    report: RunReport, bounds: ScoreBounds, limits: Sequence[charts.ChartLimit]
+) -> dict[str, Any]:
+    """Return the bounds of a score that is not known, because some answers have none."""
+    missed = {Outcome.FAIL, Outcome.WARN}
+    met = not any(found.outcome in missed for found in _find_score_gates(report))
+    unscored = translate_plural(
+        "{n:,} answer has no score", "{n:,} answers have no score", report.past.run.marks.unscored
+    )
+    shown = format_mean(None, bounds, 2)
+    drawn = (to_float(bounds.low) or 0.0, to_float(bounds.high) or 0.0)
+    passed = sum(item.status is ItemStatus.PASSED for item in report.items)
+    return {
+        "shown": shown,
+        "interval": unscored,
+        "svg": charts.draw_score_strip(None, drawn, limits, met=met),
+        "says": "; ".join(
+            (
+                translate("Score {score}", score=shown),
+                unscored,
+                *(limit.label for limit in limits),
+            )
+        ),
+        "passed": translate(
+            "{passed} of {n} items pass", passed=f"{passed:,}", n=f"{len(report.items):,}"
         ),
     }
 
