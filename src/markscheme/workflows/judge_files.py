@@ -57,19 +57,9 @@ def _collect_answers(batches: Iterable[AnswerBatch]) -> tuple[list[Answer], list
     return answers, errors
 
 
-<<<<<<< HEAD
-def _read_batches(exam: Exam, source: Answers | LogFolder) -> Iterator[AnswerBatch]:
-    from markscheme.read.session_logs import LogFolder
-
-    if isinstance(source, LogFolder):
-        yield source.to_batch()
-        return
+def _read_batches(exam: Exam, source: Answers) -> Iterator[AnswerBatch]:
     from markscheme.read.answers import is_folder, list_answer_files, read_answers, read_rows
     from markscheme.read.other_tools import is_tool_file, place_answers, read_tool_answers
-=======
-def _read_batches(exam: Exam, source: Answers) -> Iterator[AnswerBatch]:
-    from markscheme.read.answers import is_folder, list_answer_files, read_answers
->>>>>>> judging
     from markscheme.read.tables import read_answers_in_memory
 
     items = [item.id for item in exam.items]
