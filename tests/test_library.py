@@ -69,12 +69,15 @@ def test_the_public_names_are_exactly_these() -> None:
     assert functions == {
         "agree",
         "audit",
+        "calibrate",
         "compare",
         "compare_runs",
+        "exam",
         "gate",
         "lint",
         "load_exam",
         "load_rubric",
+        "mark",
         "read_transcript",
         "run",
         "score",
@@ -158,7 +161,7 @@ def test_a_polars_frame_is_as_good_as_a_file() -> None:
 
 @pytest.mark.parametrize("answers", [None, b"x", {"item": "e-39-01", "output": "Ate."}])
 def test_what_is_no_answers_is_refused_in_words(answers: Any) -> None:
-    with pytest.raises(markscheme.UsageError, match="a file's path, a polars frame, or a list"):
+    with pytest.raises(markscheme.UsageError, match="a file's path, a table, or a list"):
         score(TUTOR, CAPSTONE, answers)
 
 

@@ -12,6 +12,7 @@ The names below are the whole public library. Nothing heavy is imported before o
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 
 from markscheme.version import __version__
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
         UsageError,
         VerdictRules,
     )
+    from markscheme.weigh.calibration import AxisCalibration, Calibration
     from markscheme.weigh.compare import (
         Aggregate,
         CheckSummary,
@@ -90,10 +92,12 @@ if TYPE_CHECKING:
     from markscheme.weigh.totals import Marks, Measures, Run
     from markscheme.weigh.verify import Finding, Verification
     from markscheme.workflows.agree import agree
+    from markscheme.workflows.calibrate import calibrate
     from markscheme.workflows.compare import compare, compare_runs
-    from markscheme.workflows.documents import load_exam, load_rubric
+    from markscheme.workflows.documents import exam, load_exam, load_rubric
     from markscheme.workflows.gate import gate
     from markscheme.workflows.logs import read_transcript
+    from markscheme.workflows.mark import mark
     from markscheme.workflows.prove import audit, lint
     from markscheme.workflows.run import run
     from markscheme.workflows.score import score
@@ -113,6 +117,7 @@ _EXPORTS_BY_MODULE = {
         "Aggregate CheckSummary Comparison MetricSummary Observed Query Ruling RunPair "
         "RunsComparison Sides "
     ),
+    "weigh.calibration": "AxisCalibration Calibration",
     "weigh.gates": (
         "AxisChange BaselineReport Evidence GateOutcome GateReport ItemChange ItemLoss "
         "NonInferiority "
@@ -122,10 +127,12 @@ _EXPORTS_BY_MODULE = {
     "weigh.totals": "Marks Measures Run",
     "weigh.verify": "Finding Verification",
     "workflows.agree": "agree",
+    "workflows.calibrate": "calibrate",
     "workflows.compare": "compare compare_runs",
-    "workflows.documents": "load_exam load_rubric",
+    "workflows.documents": "exam load_exam load_rubric",
     "workflows.gate": "gate",
     "workflows.logs": "read_transcript",
+    "workflows.mark": "mark",
     "workflows.prove": "audit lint",
     "workflows.run": "run",
     "workflows.score": "score",
@@ -143,6 +150,18 @@ def __getattr__(name: str) -> Any:
     return getattr(import_module(f"markscheme.{_MODULE_BY_EXPORT[name]}"), name)
 
 
+class _LibraryModule(type(sys)):  # type: ignore[misc]
+    """This module: the function `mark` stays, although the package `markscheme.mark` exists too."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        # Python sets each subpackage that is imported as an attribute of its parent.
+        if not (name in _MODULE_BY_EXPORT and isinstance(value, type(sys))):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _LibraryModule
+
+
 def __dir__() -> list[str]:
     """Return the public names."""
     return sorted(__all__)
@@ -156,11 +175,13 @@ __all__ = [
     "Attempts",
     "AuditReport",
     "Axis",
+    "AxisCalibration",
     "AxisChange",
     "AxisSpec",
     "BaselineLimit",
     "BaselineReport",
     "Breakdown",
+    "Calibration",
     "Call",
     "CallStatus",
     "Cell",
@@ -219,12 +240,15 @@ __all__ = [
     "__version__",
     "agree",
     "audit",
+    "calibrate",
     "compare",
     "compare_runs",
+    "exam",
     "gate",
     "lint",
     "load_exam",
     "load_rubric",
+    "mark",
     "read_transcript",
     "run",
     "score",

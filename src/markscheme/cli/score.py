@@ -18,7 +18,7 @@ from markscheme.cli.exit_codes import (
     report_stored_runs,
     warn_of_silent_change,
 )
-from markscheme.cli.judging import ask_judges
+from markscheme.cli.judging import ask_judges_after_canaries
 from markscheme.cli.options import (
     exam_option,
     format_option,
@@ -232,7 +232,7 @@ class _JudgeRequest:
         answers, _ = load_answers(exam, source)
         settings = Settings.from_mapping(options)
         plan = build_judge_plan(rubric, exam, answers, read_judge(judge), settings)
-        return ask_judges(plan, store, no_store=no_store)
+        return ask_judges_after_canaries(plan, rubric, store, no_store=no_store)
 
 
 def _check_judge_options(

@@ -147,11 +147,27 @@ def _label_limit(drawing: Drawing, x: float, y: float, label: str, *, before: bo
     drawing.add_text((x + (-3 if before else 3), y), label, fill=INK, anchor=side)
 
 
-def draw_stacked_bars(items: Sequence[Sequence[float]]) -> Markup:
+def draw_sparkline(values: Sequence[float]) -> Markup:
+    """Draw how a value went, as small as a word: a line, and a dot at its end."""
+    width, height = 110, 22
+    low, high = min(values), max(values)
+    room = max(0.01, (high - low) * 0.1)
+    y = LinearScale(low=low - room, high=high + room, start=height, end=0)
+    x = LinearScale(low=0, high=max(1, len(values) - 1), start=0, end=width)
+    points = [(x.place(at), y.place(value)) for at, value in enumerate(values)]
+    drawing = Drawing(width, height)
+    if len(points) > 1:
+        drawing.add_line(points, stroke=MUTED, width=1.5)
+    drawing.add_dot(points[-1], 3.5, fill=AXIS_COLOURS[0])
+    return drawing.render()
+
+
+def draw_stacked_bars(items: Sequence[Sequence[float]], missed: Sequence[bool]) -> Markup:
     """Draw one bar for each item, from the weighted values of its axes, bottom up.
 
-    The group `bars` holds one path for each axis, with a rectangle for each item, so that a browser
-    paints four paths instead of thousands of shapes, and the script of the page can sort the items.
+    An item that does not pass has a mark below its bar. The group `bars` holds one path for each
+    axis and one for the marks, with a shape for each item, so that a browser paints five paths
+    instead of thousands of shapes, and the script of the page can sort the items.
     """
     drawing = Drawing(_BARS_WIDTH, _BARS_HEIGHT + 20)  # the script writes names below the bars
     for tick in _UNIT_TICKS:
@@ -172,7 +188,13 @@ def draw_stacked_bars(items: Sequence[Sequence[float]]) -> Markup:
         f'<path fill="{get_axis_colour(axis)}" d="{"".join(path)}"/>'
         for axis, path in enumerate(paths)
     )
-    drawing.add_markup(['<g class="bars">', *shapes, "</g>"])
+    path_of_marks = []
+    for at, is_missed in enumerate(missed):
+        left, right = format_coordinate(at * pitch), width if is_missed else "0"
+        path_of_marks.append(f"M{left},{_BARS_HEIGHT + 2}h{right}v5h-{right}Z")
+    marks = "".join(path_of_marks)
+    missed_marks = f'<path class="missed" fill="{BAD}" d="{marks}"/>'
+    drawing.add_markup(['<g class="bars">', *shapes, missed_marks, "</g>"])
     return drawing.render()
 
 
@@ -323,7 +345,7 @@ def draw_trend(
     )
     # Turned labels need the height of a line each; where there are more runs, some are left out.
     every = max(1, round(20 / pitch))
-    for at, label in enumerate(shorten_labels(runs, 20)):
+    for at, label in enumerate(shorten_labels(runs, 26)):
         if at % every == 0:
             x = (at + 0.5) * pitch
             drawing.add_text((x + 4, height + 16), label, fill=MUTED, anchor="end", angle=-_TURN)

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
+from datetime import datetime
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
@@ -74,6 +75,8 @@ def to_plain(value: Any, *, number: NumberFormat = to_float) -> Any:
         return number(value)
     if isinstance(value, Decimal):
         return float(value)
+    if isinstance(value, datetime):
+        return value.isoformat()
     if isinstance(value, ScoreBounds):
         return [number(value.low), number(value.high)]
     if isinstance(value, Mapping):

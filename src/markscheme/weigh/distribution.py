@@ -14,6 +14,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from fractions import Fraction
 from typing import ClassVar
 
@@ -106,10 +107,11 @@ class MeanEstimate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrendPoint:
-    """One run in a history: its subject and its exact means."""
+    """One run in a history: its subject, when it started, and its exact means."""
 
     run: str
     subject: str | None
+    started: datetime | None
     score: Fraction
     axes: Mapping[str, Fraction | None]
 
@@ -261,7 +263,11 @@ def _build_trend_point(scale: WeightScale, run: Run) -> TrendPoint:
     """Return the means of a complete run."""
     totals = scale.sum_answers(run.marks.counts())
     return TrendPoint(
-        run=run.name, subject=run.subject, score=totals.mean or ZERO, axes=totals.axis_means
+        run=run.name,
+        subject=run.subject,
+        started=run.started,
+        score=totals.mean or ZERO,
+        axes=totals.axis_means,
     )
 
 

@@ -9,9 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
+from msgspec import structs
 
 from markscheme.vocabulary import (
     MESSAGE_COLUMN,
@@ -20,10 +23,11 @@ from markscheme.vocabulary import (
     RowError,
     Rubric,
     Summary,
+    format_decimal,
     sentence,
     to_record,
 )
-from markscheme.weigh.totals import OperationGroup, Run
+from markscheme.weigh.totals import OperationGroup, Run, parse_judging_records
 
 if TYPE_CHECKING:
     # Gates and distributions are not needed to score, so their modules are not loaded here.
@@ -54,7 +58,10 @@ class Result:
     @property
     def runs(self) -> Iterator[Run]:
         """The run of each subject, built one at a time because there may be many."""
-        return iter(self.each_run())
+        if not self.judging:
+            return iter(self.each_run())
+        judged = parse_judging_records(self.judging)
+        return (structs.replace(run, judged=judged) for run in self.each_run())
 
     @property
     def gates(self) -> tuple[GateOutcome, ...]:
@@ -76,6 +83,44 @@ class Result:
             )
             return build_undecided_report(self.rubric, self.exam, "", because)
         return evaluate_gates(self.rubric, self.exam, next(self.runs), baseline)
+
+    def metrics(self) -> dict[str, float]:
+        """Return what trackers of experiments log: numbers by name, for W&B, MLflow and others.
+
+        A number that is not known is left out. `gate/NAME` is 1 if the gate passed or only warns, 0
+        if it failed, and left out if it is undecided.
+
+        >>> from markscheme import score
+        >>> result = score("tutor-capstone", "capstone", [{"item": "e-39-01", "output": "Ate."}])
+        >>> result.metrics()["axis/correctness"], result.metrics()["missing"]
+        (1.0, 59.0)
+        """
+        summary = self.summary
+        values: dict[str, Fraction | int | None] = {"score": summary.score}
+        values |= {f"axis/{axis}": mean for axis, mean in summary.axes.items()}
+        values |= {name: getattr(summary, name) for name in ("n", "answers", "unscored", "errors")}
+        values |= {"missing": len(summary.missing), "complete": int(summary.complete)}
+        decided = {"pass": 1, "warn": 1, "fail": 0}
+        if len(summary.subjects) == 1:
+            values |= {f"gate/{g.gate.name}": decided.get(g.outcome.value) for g in self.gates}
+        return {name: float(value) for name, value in values.items() if value is not None}
+
+    def __repr__(self) -> str:
+        summary = self.summary
+        score = (
+            "nothing scored" if summary.score is None else f"score {format_decimal(summary.score)}"
+        )
+        counts = {"missing": len(summary.missing), "unscored": summary.unscored}
+        counts["bad rows"] = summary.errors
+        gaps = "".join(f", {count} {name}" for name, count in counts.items() if count)
+        where = f"{self.rubric.name} on {self.exam.name}"
+        return f"Result({where}: {score}, {summary.n} of {summary.answers} answers{gaps})"
+
+    def _repr_html_(self) -> str:
+        """Return what notebooks show: the score, the gates, the axes and the worst items."""
+        # Drawing belongs to `tell`, a layer above this one; only notebooks ask for it here.
+        page: str = import_module("markscheme.tell.notebook").build_result_html(self)
+        return page
 
     def head(self) -> dict[str, Any]:
         """Return the part of the JSON document that comes before its items."""

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from markscheme.tell import charts
-from markscheme.tell.html.item_rows import build_tag_link, compute_bar_parts
+from markscheme.tell.html.item_rows import build_items_link, build_tag_link, compute_bar_parts
 from markscheme.tell.language import translate, translate_plural
 from markscheme.tell.words import format_mean, format_subject
 from markscheme.vocabulary import (
     ZERO,
+    ItemStatus,
     Level,
     format_decimal,
     format_fixed,
@@ -63,6 +64,7 @@ def build_axis_views(report: RunReport) -> list[dict[str, Any]]:
             "name": spec.name,
             "weight": str(spec.weight),
             "colour": at % len(charts.AXIS_COLOURS),
+            "href": build_items_link(axis=spec.name),
             "lost": sum(n for means, n in report.means if (means[spec.name] or 0) < 1),
         }
         for at, spec in enumerate(report.past.rubric)
@@ -93,7 +95,9 @@ def draw_item_bars(report: RunReport) -> Figure | None:
         says.append(translate("Points are lost on {axes}.", axes=lost))
     return Figure(
         name=translate("Items: weighted axis scores"),
-        svg=charts.draw_stacked_bars(values),
+        svg=charts.draw_stacked_bars(
+            values, [item.status is not ItemStatus.PASSED for item in report.items]
+        ),
         says=" ".join(says),
     )
 
@@ -368,7 +372,7 @@ def _draw_mean_trend(known: ScoreDistribution) -> Figure:
         *((axis, [to_float(point.axes[axis]) for point in points]) for axis in known.axes),
     ]
     mixed = len(subjects) > 1
-    labels = [_format_point_label(point) if mixed else point.run for point in points]
+    labels = [_format_point_label(point, with_subject=mixed) for point in points]
     return Figure(
         name=translate("Trend over runs")
         if mixed or subjects == {None}
@@ -447,7 +451,7 @@ def _draw_subject_trend(known: ScoreDistribution, subject: str | None) -> Figure
     ]
     return Figure(
         name=translate("Trend by subject"),
-        svg=charts.draw_trend([point.run for point in known.trend], lines, legend=True),
+        svg=charts.draw_trend([*map(_format_point_label, known.trend)], lines, legend=True),
         says=" ".join(sentences),
         columns=(translate("run"), translate("subject"), translate("score")),
         rows=tuple(
@@ -456,8 +460,12 @@ def _draw_subject_trend(known: ScoreDistribution, subject: str | None) -> Figure
     )
 
 
-def _format_point_label(point: TrendPoint) -> str:
-    """Return a label with the beginning of the subject and of the run's id."""
+def _format_point_label(point: TrendPoint, *, with_subject: bool = False) -> str:
+    """Return the day of a run and the beginning of its id, and of its subject if wanted."""
+    day = "" if point.started is None else f"{point.started:%m-%d} "
+    label = f"{day}{point.run[:_RUN_LABEL_LENGTH]}"
+    if not with_subject:
+        return label
     who = format_subject(point.subject)
     short = who if len(who) <= _SUBJECT_LABEL_LENGTH else f"{who[: _SUBJECT_LABEL_LENGTH - 1]}…"
-    return f"{short} {point.run[:_RUN_LABEL_LENGTH]}"
+    return f"{short} {label}"

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from markscheme.mark.axes import CriteriaAxis, format_expected
+from markscheme.mark.axes import ALTERNATIVE_BAR, CriteriaAxis, format_expected
 from markscheme.tell.criteria import list_criterion_lines
 from markscheme.tell.language import translate, translate_stored
 from markscheme.tell.words import format_mean, format_row_number, format_row_score
@@ -25,19 +25,25 @@ if TYPE_CHECKING:
 
 _BAR_WIDTH = 1000
 _EXCERPT_LENGTH = 90
+_MAX_DRAWN_ROWS = 2_000
 _PAGE_TEXT_BUDGET = 3_000_000  # characters of all answers together, so that a page stays small
 _MIN_TEXT_LENGTH, _MAX_TEXT_LENGTH = 500, 12_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemRow:
-    """A row of the list before it is opened; `bar` is the position of its bar in the listing."""
+    """A row of the list before it is opened; `bar` is the position of its bar in the listing.
+
+    `why` is the first reason for which the item lost points.
+    """
 
     item: str
     status: str
     word: str
     score: str
     got: str
+    expected: str
+    why: str
     bar: int | None
 
 
@@ -49,6 +55,11 @@ class ItemListing:
     bars: tuple[tuple[tuple[int, int, int], ...], ...]
     tags: Mapping[str, tuple[str, ...]]
     data: dict[str, Any]
+
+    @property
+    def is_long(self) -> bool:
+        """Whether rows are drawn only when they come into view."""
+        return len(self.rows) > _MAX_DRAWN_ROWS
 
 
 def build_items_link(**state: str) -> str:
@@ -72,7 +83,7 @@ def build_item_listing(report: RunReport) -> ItemListing:
     answers = sum(len(found.answers) for found in report.items)
     limit = max(_MIN_TEXT_LENGTH, min(_MAX_TEXT_LENGTH, _PAGE_TEXT_BUDGET // max(answers, 1)))
     records = _ItemRecordBuilder(report, items, tags, texts, limit)
-    rows = tuple(_build_item_row(found, displays.get_display(found)) for found in report.items)
+    rows = tuple(records.build_row(found, displays.get_display(found)) for found in report.items)
     data = {
         "axes": [[spec.name, str(spec.weight)] for spec in report.past.rubric],
         "tags": [[tag, list(values)] for tag, values in tags.items()],
@@ -157,16 +168,13 @@ def _is_lost(value: Fraction | None) -> bool:
     return value is not None and value < 1
 
 
-def _build_item_row(found: ItemReport, display: _ItemDisplay) -> ItemRow:
-    got = found.answers[0].get("got") if found.answers else None
-    return ItemRow(
-        item=found.item,
-        status=found.status.value,
-        word=translate_status(found.status),
-        score=display.score,
-        got=_shorten_excerpt(str(got or "")),
-        bar=display.bar,
-    )
+def _find_first_reason(answer: Row) -> str:
+    """Return the axis on which an answer first lost points, and why; none if it lost nothing."""
+    reasons = answer.get("reason") or {}
+    for axis, value in (answer.get("breakdown") or {}).items():
+        if value != 1 and axis in reasons:
+            return f"{axis}: {translate_stored(reasons[axis])}"
+    return ""
 
 
 def _build_bar_segments(
@@ -225,6 +233,31 @@ class _ItemRecordBuilder:
         self._texts = texts
         self._limit = limit
 
+    def build_row(self, found: ItemReport, display: _ItemDisplay) -> ItemRow:
+        """Return the row of an item: the first answer, what is expected first, the first loss."""
+        answer: Row = found.answers[0] if found.answers else {}
+        expected = next(iter(self._list_expected(self._items[found.item])), ("", []))[1]
+        return ItemRow(
+            item=found.item,
+            status=found.status.value,
+            word=translate_status(found.status),
+            score=display.score,
+            got=_shorten_excerpt(str(answer.get("got") or "")),
+            expected=_shorten_excerpt(
+                ", ".join(entry.partition(ALTERNATIVE_BAR)[0] for entry in expected)
+            ),
+            why=_shorten_excerpt(_find_first_reason(answer)),
+            bar=display.bar,
+        )
+
+    def _list_expected(self, item: Item) -> list[tuple[str, list[str]]]:
+        """Return what is expected of an item, by key; its criteria are shown with the verdicts."""
+        return [
+            (key, format_expected(value))
+            for key, value in item.expectations.items()
+            if value and key not in self._criteria_keys
+        ]
+
     def build_item(
         self, found: ItemReport, display: _ItemDisplay, change: ItemChange | None
     ) -> dict[str, Any]:
@@ -237,11 +270,7 @@ class _ItemRecordBuilder:
             "l": display.lost,
             "t": [places.get(item.tags.get(tag, ""), -1) for tag, places in self._places.items()],
             "p": item.prompt,
-            "e": [
-                [key, format_expected(value)]
-                for key, value in item.expectations.items()
-                if key not in self._criteria_keys
-            ],
+            "e": [*map(list, self._list_expected(item))],
             "a": [self._build_answer(row, item) for row in found.answers],
         }
         if found.more:

@@ -216,6 +216,10 @@ class GateReport:
 
     record_fields: ClassVar[RecordFields] = ("run", "verdict", "because", ("gates", "outcomes"))
 
+    def __repr__(self) -> str:
+        gates = ", ".join(f"{found.gate.name} {found.outcome}" for found in self.outcomes)
+        return f"GateReport({self.verdict}: {gates})"
+
 
 def get_failure_outcome(gate: Gate) -> Outcome:
     """Return the outcome of a gate that is not met: a hard gate fails, a soft gate warns."""

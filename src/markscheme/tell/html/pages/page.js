@@ -247,6 +247,10 @@
       if (value !== null && group.length * pitch > 20) layer.append(label(to * pitch, group.length * pitch, value));
       to += group.length;
     }
+    const longest = Math.max(...items.map((item) => item.i.length));
+    if (groups.length === 1 && groups[0][0] === null && longest * 7 < pitch) {
+      standing.forEach((at, to) => layer.append(label(to * pitch, pitch, items[at].i)));
+    }
   };
   const itemAt = (event) => {
     const point = new DOMPoint(event.clientX, event.clientY).matrixTransform(layer.getScreenCTM().inverse());
@@ -321,14 +325,23 @@
     if (!ids.length && list && [...wanted.keys()].some((key) => key !== "heat")) reveal(by("items"));
   };
 
+  // --- commands to copy -----------------------------------------------------------------------
+  for (const command of document.querySelectorAll(".commands code")) {
+    const button = make("button", words.copy, "copy");
+    button.type = "button";
+    button.setAttribute("aria-label", words.copy + ": " + command.textContent);
+    button.addEventListener("click", async () => {
+      await navigator.clipboard.writeText(command.textContent);
+      button.textContent = words.copied;
+    });
+    command.after(button);
+  }
+
   // --- on paper -------------------------------------------------------------------------------
-  // What matters is open: the items that lost points, as far as a reader would go.
+  // Of a comparison, the items that got worse are open; a list of items is printed as it stands.
   let printed = [];
   addEventListener("beforeprint", () => {
-    const lossy = (row, at) => !row.open && !row.hidden && (items[at].v === null || items[at].v < 1);
-    const opening = rows.filter(lossy).slice(0, 40);
-    opening.forEach((row) => fill(row, items[rows.indexOf(row)]));
-    opening.push(...document.querySelectorAll(".patterns details:not([open]), .regressed .item:not([open])"));
+    const opening = [...document.querySelectorAll(".regressed .item:not([open])")];
     opening.forEach((one) => { one.open = true; });
     printed.push(...opening);
   });
