@@ -8,7 +8,7 @@ COMPILE := $(BIN)/python -m piptools compile --quiet --strip-extras --no-header 
   --no-emit-index-url --no-emit-find-links --no-emit-trusted-host
 
 .DEFAULT_GOAL := help
-.PHONY: help demo model test check lint types imports documents audit fuzz fuzz-logs hostile chromium pytest fix schemas catalogues exams pins bench peers live clean
+.PHONY: help demo model test check lint types imports documents audit fuzz fuzz-logs hostile chromium pytest fix schemas catalogues exams pins site bench peers live clean
 
 help: ## what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -53,10 +53,11 @@ imports: $(VENV)/.dev
 
 audit: $(VENV)/.run
 	$(BIN)/markscheme audit tutor-capstone --exam capstone --exam capstone-extra --exam regression
+	$(BIN)/markscheme audit tutor-capstone-strict --exam capstone --exam capstone-extra --exam regression
 	$(BIN)/markscheme audit context-agent --exam context-queries
 
 documents: $(VENV)/.run
-	$(BIN)/markscheme lint --level error tutor-capstone capstone capstone-extra regression
+	$(BIN)/markscheme lint --level error tutor-capstone tutor-capstone-strict capstone capstone-extra regression practice
 	$(BIN)/markscheme lint --level warning context-agent context-queries
 	$(BIN)/markscheme lint --level warning src/markscheme/builtin/project/rubric.yaml src/markscheme/builtin/project/exam.yaml
 
@@ -94,6 +95,9 @@ exams: $(VENV)/.run ## write the built-in exams anew from the verb table
 pins: $(VENV)/.dev ## compile the pinned requirements anew (names no index)
 	$(COMPILE) --extra tokens -o requirements/run.txt pyproject.toml
 	$(COMPILE) --allow-unsafe -o requirements/dev.txt requirements/dev.in
+
+site: $(VENV)/.dev ## build the documentation site into site/; a broken link is an error
+	$(BIN)/zensical build --strict
 
 bench: $(VENV)/.dev ## measure bulk scoring beside its floor; writes docs/performance.md
 	@$(BIN)/python -m compileall -q src

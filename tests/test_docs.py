@@ -6,6 +6,7 @@ import doctest
 import importlib
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -37,7 +38,7 @@ def test_every_command_has_a_section() -> None:
 def test_every_option_of_a_command_is_in_its_section() -> None:
     text = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
     sections = {part.split("\n", 1)[0]: part for part in text.split("\n## ")[1:]}
-    everywhere = {"--format", "--store", "--help", "--lang"}
+    everywhere = {"--format", "--store", "--help", "--lang", "--plugin"}
     for name in COMMANDS:
         command = main.get_command(click.Context(main), name)
         assert command is not None
@@ -104,6 +105,26 @@ def test_the_readme_is_short_and_every_link_leads_somewhere() -> None:
             assert (document.parent / target).exists(), f"{document.name}: {target}"
 
 
+def test_every_decision_is_listed() -> None:
+    folder = ROOT / "docs" / "decisions"
+    listed = re.findall(r"\]\((\d{4}-[^)]+)\)", (folder / "index.md").read_text(encoding="utf-8"))
+    assert listed == sorted(path.name for path in folder.glob("[0-9]*.md"))
+
+
+def test_the_site_is_built_without_a_broken_link_and_lists_every_page(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "docs", tmp_path / "docs")
+    shutil.copy(ROOT / "zensical.toml", tmp_path)
+    program = str(Path(sys.executable).with_name("zensical"))
+    build = [program, "build", "--strict"]
+    done = subprocess.run(build, cwd=tmp_path, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    settings = (ROOT / "zensical.toml").read_text(encoding="utf-8")
+    for page in (path.relative_to(tmp_path) for path in (tmp_path / "docs").rglob("*.md")):
+        assert (tmp_path / "site" / Path(*page.parts[1:])).with_suffix(".html").exists()
+        if "decisions" not in page.parts:
+            assert f'"{"/".join(page.parts[1:])}"' in settings, f"{page} is not in zensical.toml"
+
+
 def test_no_file_names_a_package_host() -> None:
     for path in (ROOT / "requirements").iterdir():
         assert "://" not in path.read_text(encoding="utf-8")
@@ -163,11 +184,19 @@ def test_the_error_in_the_readme_is_what_the_command_prints(tmp_path: Path) -> N
     "module",
     [
         "markscheme",
+        "markscheme.testing",
+        "markscheme.weigh.result",
+        "markscheme.workflows.agree",
+        "markscheme.workflows.compare",
         "markscheme.workflows.documents",
+        "markscheme.workflows.gate",
+        "markscheme.workflows.logs",
+        "markscheme.workflows.mark",
         "markscheme.workflows.prove",
         "markscheme.workflows.score",
         "markscheme.ask.subjects.tutor",
         "markscheme.workflows.run",
+        "markscheme.workflows.verify",
         "markscheme.mark.axes.base",
         "markscheme.mark.normalise",
         "markscheme.mark.response",
@@ -187,7 +216,10 @@ def test_the_error_in_the_readme_is_what_the_command_prints(tmp_path: Path) -> N
         "markscheme.vocabulary.numbers",
     ],
 )
-def test_the_examples_in_docstrings_are_true(module: str) -> None:
+def test_the_examples_in_docstrings_are_true(
+    module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     found = doctest.testmod(importlib.import_module(module))
     assert found.attempted > 0
     assert found.failed == 0

@@ -12,6 +12,7 @@ The names below are the whole public library. Nothing heavy is imported before o
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 
 from markscheme.version import __version__
@@ -93,9 +94,10 @@ if TYPE_CHECKING:
     from markscheme.workflows.agree import agree
     from markscheme.workflows.calibrate import calibrate
     from markscheme.workflows.compare import compare, compare_runs
-    from markscheme.workflows.documents import load_exam, load_rubric
+    from markscheme.workflows.documents import exam, load_exam, load_rubric
     from markscheme.workflows.gate import gate
     from markscheme.workflows.logs import read_transcript
+    from markscheme.workflows.mark import mark
     from markscheme.workflows.prove import audit, lint
     from markscheme.workflows.run import run
     from markscheme.workflows.score import score
@@ -127,9 +129,10 @@ _EXPORTS_BY_MODULE = {
     "workflows.agree": "agree",
     "workflows.calibrate": "calibrate",
     "workflows.compare": "compare compare_runs",
-    "workflows.documents": "load_exam load_rubric",
+    "workflows.documents": "exam load_exam load_rubric",
     "workflows.gate": "gate",
     "workflows.logs": "read_transcript",
+    "workflows.mark": "mark",
     "workflows.prove": "audit lint",
     "workflows.run": "run",
     "workflows.score": "score",
@@ -145,6 +148,18 @@ def __getattr__(name: str) -> Any:
     if name not in _MODULE_BY_EXPORT:
         raise AttributeError(f"module `markscheme` has no public name `{name}`")
     return getattr(import_module(f"markscheme.{_MODULE_BY_EXPORT[name]}"), name)
+
+
+class _LibraryModule(type(sys)):  # type: ignore[misc]
+    """This module: the function `mark` stays, although the package `markscheme.mark` exists too."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        # Python sets each subpackage that is imported as an attribute of its parent.
+        if not (name in _MODULE_BY_EXPORT and isinstance(value, type(sys))):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _LibraryModule
 
 
 def __dir__() -> list[str]:
@@ -228,10 +243,12 @@ __all__ = [
     "calibrate",
     "compare",
     "compare_runs",
+    "exam",
     "gate",
     "lint",
     "load_exam",
     "load_rubric",
+    "mark",
     "read_transcript",
     "run",
     "score",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,7 +21,6 @@ from markscheme.vocabulary import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
     from markscheme.vocabulary import Judge, RowError
     from markscheme.workflows.judge_plan import JudgePlan
@@ -124,7 +124,7 @@ def command(
         return _show_estimate(judge_plan, format_)
     judged = ask_judges(judge_plan, store, no_store=no_store)
     paths.write_files(judged)
-    _show_ratings(judged, format_, paths.output, bad_rows)
+    _show_ratings(judged, format_, None if output is None else Path(output), bad_rows)
     return ExitCode.OK if judged.is_complete and not bad_rows else ExitCode.UNDECIDED
 
 

@@ -10,6 +10,7 @@ import io
 import keyword
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
 
@@ -31,7 +32,7 @@ from markscheme.cli.process import (
     is_stdout_empty,
     track_stdout,
 )
-from markscheme.vocabulary import Terminated, find_shortage, find_tight_limit
+from markscheme.vocabulary import Terminated, UsageError, find_shortage, find_tight_limit
 
 COMMANDS = {
     "demo": "Examine the bundled tutor on the capstone exam.",
@@ -41,10 +42,13 @@ COMMANDS = {
     "score": "Score recorded answers and explain every point.",
     "judge": "Ask a judge model about recorded answers, write its ratings.",
     "gate": "Judge a run by the gates of its rubric: may it ship?",
-    "rate": "Rate answers at the terminal, blind and in random order.",
+    "rate": "Rate answers blind, at the terminal or with others in the web app.",
     "compare": "Compare variants or runs: may one replace the other?",
     "calibrate": "Measure a judge against people: may gates rest on it?",
     "agree": "Measure how far raters agree, for any file of ratings.",
+    "learn": "Practise with spaced repetition and sit exams, in the browser or here.",
+    "class": "Manage the learners of a class: add, codes, export, forget.",
+    "serve": "Serve the web app on this machine.",
     "report": "Write a run as one HTML page, as Markdown or as JUnit.",
     "runs": "List the stored runs.",
     "show": "Show one stored run.",
@@ -53,9 +57,13 @@ COMMANDS = {
     "transcript": "Show what an agent did, from its session log.",
     "audit": "Test a rubric by breaking it on purpose.",
     "break": "The exercise: remove one rule, see what it does to the scores.",
-    "lint": "Check rubrics, exams and decision tables for mistakes.",
+    "lint": "Check rubrics, exams, judges and decision tables for mistakes.",
     "verify": "Recompute a published breakdown and say where it is wrong.",
 }
+
+
+COMMANDS_WITHOUT_RUBRIC = {"demo", "init", "import", "runs", "transcript"}
+"""Commands that read no rubric but built-in ones, so they need no plugins."""
 
 
 class LazyGroup(click.Group):
@@ -75,7 +83,10 @@ class LazyGroup(click.Group):
         module_name = f"{cmd_name}_" if keyword.iskeyword(cmd_name) else cmd_name
         module = importlib.import_module(f"markscheme.cli.{module_name}")
         command: click.Command = module.command
-        return add_language_option(command)
+        if cmd_name not in COMMANDS_WITHOUT_RUBRIC:
+            _add_option(command, "plugin", _build_plugin_option)
+        _add_option(command, "lang", _build_language_option)
+        return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands from `COMMANDS`."""
@@ -84,23 +95,48 @@ class LazyGroup(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
 
-def add_language_option(command: click.Command) -> click.Command:
-    """Add `--lang` to a command, or to each command of a group."""
+def _add_option(command: click.Command, name: str, build: Callable[[], click.Option]) -> None:
+    """Add an option to a command, or to each command of a group, unless it is there."""
     if isinstance(command, click.Group):
         for inner in command.commands.values():
-            add_language_option(inner)
-    elif not any(parameter.name == "lang" for parameter in command.params):
-        command.params.append(
-            click.Option(
-                ["--lang"],
-                type=click.Choice(["en", "es"]),
-                expose_value=False,
-                is_eager=True,
-                callback=_apply_language_option,
-                help="The language of pages and reports.  [default: that of the locale]",
-            )
-        )
-    return command
+            _add_option(inner, name, build)
+    elif not any(parameter.name == name for parameter in command.params):
+        command.params.append(build())
+
+
+def _build_language_option() -> click.Option:
+    return click.Option(
+        ["--lang"],
+        type=click.Choice(["en", "es"]),
+        expose_value=False,
+        is_eager=True,
+        callback=_apply_language_option,
+        help="The language of pages and reports.  [default: that of the locale]",
+    )
+
+
+def _build_plugin_option() -> click.Option:
+    return click.Option(
+        ["--plugin"],
+        multiple=True,
+        metavar="FILE",
+        expose_value=False,
+        is_eager=True,
+        callback=_load_plugins,
+        help="A Python file with axes of your own; may be repeated.",
+    )
+
+
+def _load_plugins(ctx: click.Context, parameter: click.Parameter, files: tuple[str, ...]) -> None:
+    if not files or ctx.resilient_parsing:
+        return
+    from markscheme.mark.axes import load_plugin_file
+
+    for file in files:
+        try:
+            load_plugin_file(file)
+        except UsageError as error:
+            raise click.BadParameter(str(error), ctx=ctx, param=parameter) from None
 
 
 def _apply_language_option(

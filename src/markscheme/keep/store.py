@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 from markscheme.keep.chunks import fetch_chunks, insert_chunk, prepare_frames, read_frames
 from markscheme.keep.database import Database
 from markscheme.keep.journal import Journal
+from markscheme.keep.learning import LearningRecords
 from markscheme.keep.records import (
     Baseline,
     Document,
@@ -34,8 +35,11 @@ from markscheme.keep.runs import (
     find_run,
     generate_id,
     insert_run_parts,
+    list_run_names,
     list_runs,
 )
+from markscheme.keep.studies import StudyTables
+from markscheme.keep.web_access import WebAccess
 from markscheme.vocabulary import UsageError, dump_json, format_value
 
 if TYPE_CHECKING:
@@ -74,6 +78,12 @@ class Store:
     def transaction(self) -> Iterator[None]:
         """Group several calls: all their records are on disk at the end, or none is."""
         with self._database.transaction():
+            yield
+
+    @contextmanager
+    def savepoint(self) -> Iterator[None]:
+        """In a transaction: if the calls inside raise, undo them, and only them."""
+        with self._database.savepoint():
             yield
 
     # --- documents ---
@@ -171,19 +181,50 @@ class Store:
         """The journal of live runs: what was asked and what was answered."""
         return Journal(self._database, self._format_current_time())
 
+    # --- learners ---
+
+    @property
+    def learning(self) -> LearningRecords:
+        """Learners, their reviews and their exam papers."""
+        return LearningRecords(self._database, self._now)
+
+    # --- rating studies ---
+
+    @property
+    def studies(self) -> StudyTables:
+        """The rating studies: what is rated, by whom, and every mark."""
+        return StudyTables(self._database, self._now)
+
+    # --- the web app ---
+
+    @property
+    def web_access(self) -> WebAccess:
+        """The links and sessions of the web app."""
+        return WebAccess(self._database, self._now)
+
     # --- reading runs ---
 
     def list_runs(
         self,
         *,
         rubric: str | None = None,
+        rubric_version: int | None = None,
         exam: str | None = None,
         subject: str | None = None,
         limit: int | None = None,
     ) -> list[StoredRun]:
         """Return the runs of a rubric, an exam (by name) or a subject, the newest first."""
-        wanted = {"rubrics.name": rubric, "exams.name": exam, "subject": subject}
+        wanted = {
+            "rubrics.name": rubric,
+            "rubrics.version": rubric_version,
+            "exams.name": exam,
+            "subject": subject,
+        }
         return list_runs(self._database, wanted, limit=limit)
+
+    def list_run_names(self) -> dict[str, list[str]]:
+        """Return the names that runs have: of their rubrics, exams and subjects, sorted."""
+        return list_run_names(self._database)
 
     def find_run(self, name: str) -> StoredRun:
         """Return the run of this name: an id or its beginning, `latest`, `latest~1`, a tag.

@@ -12,8 +12,8 @@ from markscheme.tell.calibration import (
     iterate_closing_lines,
     iterate_heading_lines,
 )
-from markscheme.tell.html import render_page
 from markscheme.tell.language import translate
+from markscheme.tell.templates import HtmlPage, render_page
 from markscheme.weigh.calibration import AxisCalibration, Calibration
 
 _MAX_SCORES = 12
@@ -21,18 +21,17 @@ _MAX_SCORES = 12
 
 def render_calibration_html(calibration: Calibration, version: str) -> str:
     """Return the page of a calibration."""
-    return render_page(
-        "calibration.html",
-        {"words": {}},
-        version=version,
-        heading=list(iterate_heading_lines(calibration)),
-        rows=build_axis_rows(calibration),
-        axes=[
+    view = {
+        "heading": list(iterate_heading_lines(calibration)),
+        "rows": build_axis_rows(calibration),
+        "axes": [
             _build_axis_view(at, name, axis)
             for at, (name, axis) in enumerate(calibration.axes.items())
         ],
-        closing=list(iterate_closing_lines(calibration)),
-    )
+        "closing": list(iterate_closing_lines(calibration)),
+    }
+    page = HtmlPage(template="calibration.html", view=view, data={"words": {}})
+    return render_page(page, version)
 
 
 def _build_axis_view(at: int, name: str, axis: AxisCalibration) -> dict[str, Any]:

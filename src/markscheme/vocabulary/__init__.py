@@ -83,6 +83,7 @@ from markscheme.vocabulary.judge import (
     JudgeSight,
     Panel,
     SettleRule,
+    strip_alias,
 )
 from markscheme.vocabulary.messages import (
     MESSAGE_COLUMN,
@@ -131,6 +132,7 @@ from markscheme.vocabulary.rating import (
 from markscheme.vocabulary.records import (
     RecordFields,
     exact_ratios,
+    if_known,
     list_pairs,
     to_plain,
     to_record,
@@ -143,8 +145,16 @@ from markscheme.vocabulary.report import (
     Summary,
     TagGroup,
 )
-from markscheme.vocabulary.rubric import Axis, AxisSpec, ResponseFields, Rubric, collect_fields
+from markscheme.vocabulary.rubric import (
+    Axis,
+    AxisKinds,
+    AxisSpec,
+    ResponseFields,
+    Rubric,
+    collect_fields,
+)
 from markscheme.vocabulary.shortages import find_shortage, find_tight_limit
+from markscheme.vocabulary.study import Adjudication, LeaseEvent, LeaseKind, StudyMark
 from markscheme.vocabulary.transcript import (
     CALLS_NOT_SHOWN,
     MAIN_AGENT,
@@ -170,11 +180,13 @@ __all__ = [
     "ROUND_TAG",
     "UNKNOWN_SCORE",
     "ZERO",
+    "Adjudication",
     "Allowance",
     "Answer",
     "AnswersError",
     "Attempts",
     "Axis",
+    "AxisKinds",
     "AxisLicence",
     "AxisSpec",
     "AxisValue",
@@ -211,6 +223,8 @@ __all__ = [
     "JudgeExample",
     "JudgeSight",
     "JudgedAxis",
+    "LeaseEvent",
+    "LeaseKind",
     "Level",
     "Mark",
     "MarkSource",
@@ -246,6 +260,7 @@ __all__ = [
     "StoreError",
     "StoreInvalidError",
     "StoreUnavailableError",
+    "StudyMark",
     "SubjectSummary",
     "Summary",
     "TagGroup",
@@ -278,6 +293,7 @@ __all__ = [
     "format_signed",
     "format_signed_amount",
     "format_value",
+    "if_known",
     "is_follow_up",
     "iterate_criteria",
     "join_messages",
@@ -287,6 +303,7 @@ __all__ = [
     "restore_row_messages",
     "sentence",
     "simplest_fraction",
+    "strip_alias",
     "sum_amounts",
     "to_float",
     "to_fraction",

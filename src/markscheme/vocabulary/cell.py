@@ -20,6 +20,7 @@ from typing import Any, TypeAlias
 from msgspec import Struct
 
 from markscheme.vocabulary.frozen import FrozenDict
+from markscheme.vocabulary.numbers import format_decimal, format_short
 from markscheme.vocabulary.transcript import Transcript
 
 # `Cell.passed` and `Cell.missed` always use these two objects, so that `Cell.__post_init__` can
@@ -192,3 +193,12 @@ class Breakdown(Struct, frozen=True, kw_only=True):
     weighted: Mapping[str, Fraction | None]
     score: Fraction | None
     bounds: ScoreBounds | None = None
+
+    def __repr__(self) -> str:
+        lost = [
+            f"{axis} {cell.status if cell.value is None else format_short(cell.value)}"
+            for axis, cell in self.cells.items()
+            if cell.value != 1
+        ]
+        score = "not scored" if self.score is None else f"score {format_decimal(self.score)}"
+        return f"Breakdown({self.item}: {'; '.join([score, *lost])})"

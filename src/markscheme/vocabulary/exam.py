@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from msgspec import Struct
 
+from markscheme.vocabulary.errors import UsageError, format_value
 from markscheme.vocabulary.frozen import FrozenDict
 
 
@@ -59,7 +61,7 @@ def is_follow_up(item: Item) -> bool:
     return str(item.tags.get(ROUND_TAG)) == "2"
 
 
-class Exam(Struct, frozen=True, kw_only=True):
+class Exam(Struct, frozen=True, kw_only=True, dict=True):
     """Items with unique ids. Several exam documents merge into one exam with several names."""
 
     names: tuple[str, ...]
@@ -73,3 +75,25 @@ class Exam(Struct, frozen=True, kw_only=True):
         Sorted, because the same documents in another order are the same exam, with one baseline.
         """
         return "+".join(sorted(self.names))
+
+    def get_item(self, item: str) -> Item:
+        """Return the item of an id.
+
+        Raises:
+            UsageError: the exam has no such item.
+        """
+        found = self._items_by_id.get(item)
+        if found is None:
+            from difflib import get_close_matches  # noqa: PLC0415 - only for the message
+
+            near = get_close_matches(item, self._items_by_id, n=1)
+            hint = f"; did you mean `{near[0]}`?" if near else ""
+            raise UsageError(f"the exam `{self.name}` has no item {format_value(item)}{hint}")
+        return found
+
+    @cached_property
+    def _items_by_id(self) -> Mapping[str, Item]:
+        return {item.id: item for item in self.items}
+
+    def __repr__(self) -> str:
+        return f"Exam({self.name!r}, items={len(self.items)})"

@@ -43,11 +43,32 @@ class Axis(Protocol):
         ...
 
 
+class AxisKinds(Protocol):
+    """The axis kinds that a rubric may name; some may come from plugins."""
+
+    def __getitem__(self, kind: str, /) -> type[Axis]:
+        """Return the class of a kind, or raise `KeyError`."""
+        ...
+
+    def __contains__(self, kind: object, /) -> bool:
+        """Whether the kind is known."""
+        ...
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the known kinds."""
+        ...
+
+    def get_distribution(self, kind: str) -> str:
+        """Return the installed package that declares a kind, or an empty text."""
+        ...
+
+
 class AxisSpec(Struct, frozen=True, kw_only=True):
     """An axis as a rubric uses it: with a name and a weight.
 
     If a rubric states no weights, its n axes count equally: each weight is the fraction 1/n. If it
-    states `points`, the weight is their share of all points, exactly.
+    states `points`, the weight is their share of all points, exactly. `distribution` is the
+    installed package that the axis comes from, empty if it is built in or given by the caller.
     """
 
     name: str
@@ -55,6 +76,7 @@ class AxisSpec(Struct, frozen=True, kw_only=True):
     axis: Axis
     points: Decimal | None = None
     title: str = ""
+    distribution: str = ""
 
 
 class ResponseFields(Struct, frozen=True, kw_only=True):
@@ -97,6 +119,16 @@ class Rubric:
 
     def __iter__(self) -> Iterator[AxisSpec]:
         return iter(self.axes)
+
+    def __repr__(self) -> str:
+        rated: tuple[ScaleAxis | ChoiceAxis | NoteAxis, ...] = (
+            *self.scales,
+            *self.choices,
+            *self.notes,
+        )
+        names = [*(spec.name for spec in self.axes), *(axis.name for axis in rated)]
+        axes = ", ".join(dict.fromkeys(names))
+        return f"Rubric({self.name!r}, version={self.version}, axes: {axes})"
 
     @property
     def fields(self) -> ResponseFields:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -18,11 +20,10 @@ from markscheme.vocabulary import (
     MESSAGE_COLUMN,
     Exam,
     FrozenDict,
-    RecordFields,
     RowError,
     Rubric,
     Summary,
-    exact_ratios,
+    format_decimal,
     sentence,
     to_record,
 )
@@ -83,6 +84,44 @@ class Result:
             return build_undecided_report(self.rubric, self.exam, "", because)
         return evaluate_gates(self.rubric, self.exam, next(self.runs), baseline)
 
+    def metrics(self) -> dict[str, float]:
+        """Return what trackers of experiments log: numbers by name, for W&B, MLflow and others.
+
+        A number that is not known is left out. `gate/NAME` is 1 if the gate passed or only warns, 0
+        if it failed, and left out if it is undecided.
+
+        >>> from markscheme import score
+        >>> result = score("tutor-capstone", "capstone", [{"item": "e-39-01", "output": "Ate."}])
+        >>> result.metrics()["axis/correctness"], result.metrics()["missing"]
+        (1.0, 59.0)
+        """
+        summary = self.summary
+        values: dict[str, Fraction | int | None] = {"score": summary.score}
+        values |= {f"axis/{axis}": mean for axis, mean in summary.axes.items()}
+        values |= {name: getattr(summary, name) for name in ("n", "answers", "unscored", "errors")}
+        values |= {"missing": len(summary.missing), "complete": int(summary.complete)}
+        decided = {"pass": 1, "warn": 1, "fail": 0}
+        if len(summary.subjects) == 1:
+            values |= {f"gate/{g.gate.name}": decided.get(g.outcome.value) for g in self.gates}
+        return {name: float(value) for name, value in values.items() if value is not None}
+
+    def __repr__(self) -> str:
+        summary = self.summary
+        score = (
+            "nothing scored" if summary.score is None else f"score {format_decimal(summary.score)}"
+        )
+        counts = {"missing": len(summary.missing), "unscored": summary.unscored}
+        counts["bad rows"] = summary.errors
+        gaps = "".join(f", {count} {name}" for name, count in counts.items() if count)
+        where = f"{self.rubric.name} on {self.exam.name}"
+        return f"Result({where}: {score}, {summary.n} of {summary.answers} answers{gaps})"
+
+    def _repr_html_(self) -> str:
+        """Return what notebooks show: the score, the gates, the axes and the worst items."""
+        # Drawing belongs to `tell`, a layer above this one; only notebooks ask for it here.
+        page: str = import_module("markscheme.tell.notebook").build_result_html(self)
+        return page
+
     def head(self) -> dict[str, Any]:
         """Return the part of the JSON document that comes before its items."""
         return {"rubric": build_rubric_record(self.rubric), "exam": build_exam_record(self.exam)}
@@ -107,24 +146,6 @@ class Result:
         return {**self.head(), "items": list(iter_item_records(self.frame)), **self.tail()}
 
 
-SUMMARY_FIELDS: RecordFields = (
-    "n",
-    "score",
-    "axes",
-    "complete",
-    "items",
-    "answers",
-    "unscored",
-    "errors",
-    "missing",
-    exact_ratios("score", "axes"),
-    "subjects",
-    "groups",
-    "judged",
-    "unjudged",
-)
-
-
 def build_rubric_record(rubric: Rubric) -> dict[str, Any]:
     """Return the name, version and fingerprint of the rubric that a result was scored under."""
     return to_record(rubric, ("name", "version", "fingerprint"))
@@ -136,9 +157,16 @@ def build_exam_record(exam: Exam) -> dict[str, Any]:
 
 
 def iter_item_records(frame: pl.DataFrame) -> Iterator[dict[str, Any]]:
-    """Yield the record of each answered or missing item; rows that were no answers are skipped."""
-    for row in frame.iter_rows(named=True):
+    """Yield the record of each answered or missing item; rows that were no answers are skipped.
+
+    Only a row without a score has bounds.
+    """
+    has_bounds = frame["bounds"].null_count() < frame.height
+    answers = frame if has_bounds else frame.drop("bounds")
+    for row in answers.iter_rows(named=True):
         row.pop(MESSAGE_COLUMN, None)
+        if has_bounds and row["bounds"] is None:
+            del row["bounds"]
         if row.pop("error") is None:
             yield row
 
@@ -153,4 +181,4 @@ def build_error_record(error: RowError) -> dict[str, Any]:
 
 def build_summary_record(summary: Summary) -> dict[str, Any]:
     """Return the totals of a result."""
-    return to_record(summary, SUMMARY_FIELDS)
+    return to_record(summary)

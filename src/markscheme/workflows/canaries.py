@@ -14,9 +14,17 @@ import msgspec
 from markscheme.ask.judging import JudgeQuestion, QuestionKind
 from markscheme.keep import open_store
 from markscheme.read.canaries import CanaryRow, read_canaries, read_injections
-from markscheme.read.documents import strip_alias
 from markscheme.read.rating_scores import NOT_APPLICABLE
-from markscheme.vocabulary import Answer, Exam, Judge, Outcome, Panel, Rubric, UsageError
+from markscheme.vocabulary import (
+    Answer,
+    Exam,
+    Judge,
+    Outcome,
+    Panel,
+    Rubric,
+    UsageError,
+    strip_alias,
+)
 from markscheme.weigh.calibration import (
     Canary,
     CanaryMarks,

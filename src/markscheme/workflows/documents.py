@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from markscheme.mark import STEPS, find_item_problems, get_expectation_key
-from markscheme.mark.axes import AXES, CHECKS, EXPECTATIONS
+from markscheme.mark.axes import AXES, CHECKS, EXPECTATIONS, AxisRegistry
 from markscheme.read.documents import list_builtin_names, parse_rubric, read_exam, read_rubric
 from markscheme.vocabulary import Axis, Exam, Rubric, UsageError
 
 if TYPE_CHECKING:
     from markscheme.read.golden_cases import GoldenCases
+    from markscheme.read.tables import ArrowTable
 
 # Expectation keys of the built-in exams that no axis kind reads by default.
 BUILT_IN_EXPECTATIONS = ("gloss_contains",)
@@ -23,22 +23,18 @@ BUILT_IN_EXPECTATIONS = ("gloss_contains",)
 def load_rubric(source: str | Path, *, axes: Iterable[type[Axis]] = ()) -> Rubric:
     """Load a rubric from a file or by its built-in name.
 
-    `axes` are axis kinds of your own that the rubric may name besides the built-in ones.
+    `axes` are axis kinds of your own that the rubric may name besides the built-in ones and those
+    of installed plugins.
 
     >>> load_rubric("tutor-capstone").axes[0].name
     'correctness'
     """
-    return read_rubric(source, kinds=_merge_axis_kinds(axes), steps=STEPS)
+    return read_rubric(source, kinds=AxisRegistry(axes), steps=STEPS)
 
 
 def parse_rubric_text(text: str, shown: str, *, axes: Iterable[type[Axis]] = ()) -> Rubric:
     """Return the rubric in a text, which messages call `shown`."""
-    return parse_rubric(text.encode(), shown, kinds=_merge_axis_kinds(axes), steps=STEPS)
-
-
-def _merge_axis_kinds(axes: Iterable[type[Axis]]) -> Mapping[str, type[Axis]]:
-    """Return the axis kinds that a rubric may name: the caller's, then the built-in ones."""
-    return ChainMap({axis.kind: axis for axis in axes}, AXES)  # type: ignore[arg-type]
+    return parse_rubric(text.encode(), shown, kinds=AxisRegistry(axes), steps=STEPS)
 
 
 def load_exam(*sources: str | Path, rubric: Rubric | str | Path | None = None) -> Exam:
@@ -57,6 +53,43 @@ def load_exam(*sources: str | Path, rubric: Rubric | str | Path | None = None) -
         return read_exam(sources, expectations=_list_expectations())
     check = partial(find_item_problems, rubric)
     return read_exam(sources, expectations=_list_expectations(rubric), check=check)
+
+
+def exam(
+    rows: Iterable[Mapping[str, Any]] | ArrowTable,
+    *,
+    name: str,
+    rubric: Rubric | str | Path | None = None,
+) -> Exam:
+    """Build an exam in memory, with the same refusals as for a file.
+
+    Each row is an item: `id`, `prompt`, what the axes expect of it, and `tags`. A table (polars,
+    pandas, pyarrow and others) has them as columns; a key of an item may be null there. With a
+    rubric, the items must have what its axes need, and may have any key that they read.
+
+    >>> rows = [{"id": "c-1", "prompt": "The capital of Peru?", "expected_contains": ["Lima"]}]
+    >>> exam(rows, name="capitals")
+    Exam('capitals', items=1)
+
+    Raises:
+        DocumentError: the rows are no exam; the error holds every problem, with its row as line.
+        UsageError: the rows are no list of mappings and no table.
+    """
+    from markscheme.read.documents import build_exam
+    from markscheme.read.tables import is_table, read_table
+
+    if rubric is not None and not isinstance(rubric, Rubric):
+        rubric = load_rubric(rubric)
+    if is_table(rows):
+        frame = read_table(rows, "items", ("id", "prompt"))
+        rows = [
+            {key: value for key, value in row.items() if value is not None}
+            for row in frame.iter_rows(named=True)
+        ]
+    if not isinstance(rows, Iterable) or isinstance(rows, str | bytes | Mapping):
+        raise UsageError("the items must be a list of rows, or a table such as a polars frame")
+    check = partial(find_item_problems, rubric) if rubric else lambda _: ()
+    return build_exam(rows, name=name, expectations=_list_expectations(rubric), check=check)
 
 
 def _list_expectations(rubric: Rubric | None = None) -> list[str]:
@@ -85,12 +118,16 @@ def load_cases(*sources: str | Path, rubric: Rubric) -> GoldenCases:
     return read_cases(sources, rubric=rubric, expectations=_list_expectations(rubric), check=check)
 
 
-def build_json_schemas() -> dict[str, dict[str, Any]]:
-    """Return the JSON Schemas of the formats of rubrics, exams, judges and panels."""
+def build_json_schemas(kinds: Mapping[str, type[Axis]] = AXES) -> dict[str, dict[str, Any]]:
+    """Return the JSON Schemas of the formats of rubrics, exams, judges and panels.
+
+    A rubric may name the axis `kinds`: by default the built-in ones; an `AxisRegistry` has those of
+    plugins too.
+    """
     from markscheme.read.documents import json_schema
 
     return {
-        "rubric": json_schema.build_rubric_schema(AXES, STEPS),
+        "rubric": json_schema.build_rubric_schema(kinds, STEPS),
         "exam": json_schema.build_exam_schema(list(iter_default_expectations()), CHECKS, STEPS),
         "judge": json_schema.build_judge_schema(),
         "panel": json_schema.build_panel_schema(),

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from markscheme.keep import RESULT_FILE_SUFFIXES, RunStatus, open_store, resolve_place
+from markscheme.keep import RESULT_FILE_SUFFIXES, RunStatus, Store, open_store, resolve_place
 from markscheme.keep import StoredRun as Stored
 from markscheme.read.documents import list_builtin_names
 from markscheme.read.results import read_published_result
@@ -36,7 +36,7 @@ from markscheme.workflows.stored_runs import StoredDocuments
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from markscheme.keep import RunData, Store
+    from markscheme.keep import RunData
     from markscheme.read.results import PublishedResult
     from markscheme.weigh.result import Result
 
@@ -66,12 +66,18 @@ class FoundRun:
 
 
 class RunFinder:
-    """Finds runs; opens the store when the first name needs it."""
+    """Finds runs; opens the store when the first name needs it.
 
-    def __init__(self, where: str | Path | None = None, context: RunContext | None = None) -> None:
-        self._where = where
+    `where` may also be a store that is open already; it then stays open.
+    """
+
+    def __init__(
+        self, where: str | Path | Store | None = None, context: RunContext | None = None
+    ) -> None:
+        self._lent = where if isinstance(where, Store) else None
+        self._where = None if isinstance(where, Store) else where
         self._context = context or RunContext()
-        self._store: Store | None = None
+        self._store: Store | None = self._lent
         self._documents: StoredDocuments | None = None
         self._history: dict[str, Run] = {}
 
@@ -79,7 +85,7 @@ class RunFinder:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._store is not None:
+        if self._store is not None and self._lent is None:
             self._store.close()
 
     @property
@@ -178,6 +184,7 @@ class RunFinder:
                 marks=marks,
                 measures=measures,
                 subject=run.subject,
+                started=run.started,
                 judged=judged,
             )
             weighed = resolve_doubts(weighed, self.store)

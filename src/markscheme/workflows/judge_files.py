@@ -49,12 +49,12 @@ def _read_batches(exam: Exam, source: Answers | LogFolder) -> Iterator[AnswerBat
     if isinstance(source, LogFolder):
         yield source.to_batch()
         return
-    from markscheme.read.answers import is_folder, list_answer_files, read_answers, read_rows
+    from markscheme.read.answers import is_folder, list_answer_files, read_answers
+    from markscheme.read.tables import read_answers_in_memory
 
     items = [item.id for item in exam.items]
     if not isinstance(source, str | Path):
-        rows = source if not hasattr(source, "iter_rows") else source.iter_rows(named=True)
-        yield from read_rows(rows, items=items)
+        yield from read_answers_in_memory(source, items)
         return
     path = resolve_answers(str(source))
     files = list_answer_files(path) if is_folder(path) else [path]
@@ -64,16 +64,24 @@ def _read_batches(exam: Exam, source: Answers | LogFolder) -> Iterator[AnswerBat
 
 def write_ratings(path: Path, ratings: Iterable[Rating]) -> None:
     """Write ratings to a .csv or .jsonl file that `score --ratings` and `agree` read."""
-    rows = [{name: _get_cell(rating, name) for name in ALL_RATING_COLUMNS} for rating in ratings]
     if path.suffix.lower() == ".jsonl":
-        lines = (json.dumps(row, ensure_ascii=False) for row in rows)
+        lines = (json.dumps(row, ensure_ascii=False) for row in _build_rows(ratings))
         write_file_atomically(path, "".join(f"{line}\n" for line in lines).encode())
         return
+    write_file_atomically(path, format_ratings_csv(ratings).encode())
+
+
+def format_ratings_csv(ratings: Iterable[Rating]) -> str:
+    """Return ratings as CSV with all columns; notes cannot be taken for formulas."""
     text = io.StringIO()
     writer = csv.DictWriter(text, ALL_RATING_COLUMNS, lineterminator="\n")
     writer.writeheader()
-    writer.writerows({**row, "note": guard_cell(row["note"])} for row in rows)
-    write_file_atomically(path, text.getvalue().encode())
+    writer.writerows({**row, "note": guard_cell(row["note"])} for row in _build_rows(ratings))
+    return text.getvalue()
+
+
+def _build_rows(ratings: Iterable[Rating]) -> list[dict[str, str]]:
+    return [{name: _get_cell(rating, name) for name in ALL_RATING_COLUMNS} for rating in ratings]
 
 
 def _get_cell(rating: Rating, name: str) -> str:

@@ -260,21 +260,25 @@ def build_judge_subjects(judge: Judge | Panel, settings: Settings) -> tuple[Subj
     subjects: list[Subject] = []
     with ErrorCollector() as mistakes:
         for member in judge.judges:
-            stated: dict[str, Any] = {
-                "base_url": member.base_url,
-                "key_env": member.key_env,
-                "price": member.price,
-                "temperature": member.temperature,
-                "max_tokens": member.max_tokens,
-            }
-            known = {name: value for name, value in stated.items() if value is not None}
-            own = replace(settings, **known)
+            own = replace(settings, **_list_stated_options(member))
+            asked = f"replay:{member.recording}" if member.recording else member.subject
             with mistakes.collect_error():
-                refuse_keys_in_arguments([member.subject], own)
-                for subject in build_subjects([member.subject], own, mistakes, judging=True):
+                refuse_keys_in_arguments([asked], own)
+                for subject in build_subjects([asked], own, mistakes, judging=True):
                     subject.name = member.name
                     subjects.append(subject)
     return tuple(subjects)
+
+
+def _list_stated_options(judge: Judge) -> dict[str, Any]:
+    """Return the options of asking that a judge's document states.
+
+    Temperature and length of a recorded judge are those of its recording; nothing is sent.
+    """
+    names = ["base_url", "key_env", "price"]
+    names += [] if judge.is_recorded else ["temperature", "max_tokens"]
+    stated = {name: getattr(judge, name) for name in names}
+    return {name: value for name, value in stated.items() if value is not None}
 
 
 def _shuffle(answers: Iterable[Answer], seed: int) -> list[Answer]:

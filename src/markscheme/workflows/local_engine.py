@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from markscheme.read.answers import (
     DEFAULT_LIMITS,
@@ -17,14 +17,14 @@ from markscheme.read.answers import (
     list_answer_files,
     split_file,
 )
-from markscheme.vocabulary import Answer, Exam, RowError, Rubric, sentence
+from markscheme.vocabulary import Exam, RowError, Rubric, sentence
 from markscheme.workflows.scorer_options import PLAIN_SCORER, ScorerOptions
 
 if TYPE_CHECKING:
     import polars as pl
 
     from markscheme.workflows.score import Progress
-    from markscheme.workflows.scoring_session import ScoredChunk, ScoringSession
+    from markscheme.workflows.scoring_session import Answers, ScoredChunk, ScoringSession
     from markscheme.workflows.workers import WorkerPool
 
 MIN_BYTES_FOR_WORKERS = 32_000_000
@@ -48,7 +48,7 @@ class LocalEngine:
         self,
         rubric: Rubric,
         exam: Exam,
-        answers: str | Path | pl.DataFrame | Iterable[Answer | Mapping[str, Any]],
+        answers: Answers,
         workers: int | None = 1,
         options: ScorerOptions = PLAIN_SCORER,
     ) -> None:

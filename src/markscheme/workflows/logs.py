@@ -24,6 +24,12 @@ def read_transcript(
     The format is detected from the content; `log_format` forces one. `session` names one session
     of a log that holds several.
 
+    >>> from pathlib import Path
+    >>> asked = '{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello."}'
+    >>> _ = Path("session.json").write_text('{"messages": [' + asked + "]}")
+    >>> read_transcript("session.json").final_text
+    'Hello.'
+
     Raises:
         UsageError: there is no such format or session, or there are several sessions.
         InputError: it cannot be read, or no format is recognised.

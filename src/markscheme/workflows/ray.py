@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import socket
+import sys
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from itertools import accumulate, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from markscheme.mark.axes import FILE_MODULE_PREFIX
 from markscheme.read.answers import (
     AttemptRanges,
     FilePart,
@@ -103,8 +105,16 @@ class RayEngine:
             self._start_ray()
         self._score_task = self._ray.remote(max_retries=RETRIES)(score_share)
         self._count_task = self._ray.remote(max_retries=RETRIES)(count_lines)
+        self._send_plugin_modules()
         self._task_context = self._ray.put((self._rubric, self._exam, self.is_folder))
         return self
+
+    def _send_plugin_modules(self) -> None:
+        """Send the code of plugin files with the rubric: a cluster does not have the files."""
+        modules = {type(spec.axis).__module__ for spec in self._rubric}
+        for name in modules:
+            if name.startswith(FILE_MODULE_PREFIX):
+                self._ray.cloudpickle.register_pickle_by_value(sys.modules[name])
 
     def _start_ray(self) -> None:
         local_options = {

@@ -88,6 +88,7 @@ def score(  # noqa: PLR0913 - one parameter for each option of the command
     judging: Mapping[str, Mapping[str, Any]] = FrozenDict(),
     store: str | Path | None = None,
     tag: str | None = None,
+    source: str | None = None,
     output: str | Path | None = None,
     raw_csv: bool = False,
     sinks: Sequence[RowSink] = (),
@@ -96,7 +97,10 @@ def score(  # noqa: PLR0913 - one parameter for each option of the command
     ray_address: str | None = None,
     progress: Progress | None = None,
 ) -> Result:
-    """Score recorded answers: a file (JSONL, Parquet, CSV, `-` for stdin), a frame, or rows.
+    """Score recorded answers: a file (JSONL, Parquet, CSV, `-` for stdin), a table, or rows.
+
+    A table is anything with `__arrow_c_stream__`: a frame of polars or pandas, a table of pyarrow
+    or DuckDB. It needs the columns `item` and `output`.
 
     A folder of JSONL and Parquet files is read file by file, by name. With `logs` instead, a folder
     of agents' session logs, the final texts are the answers, and what was done is judged too; a
@@ -109,11 +113,11 @@ def score(  # noqa: PLR0913 - one parameter for each option of the command
     returns.
 
     With `store`, a file or a PostgreSQL URL, the run of each subject is stored: `Result.run_ids`
-    are their ids, and `tag` names the run. With `output`, rows are written to a file (.json,
-    .jsonl, .parquet, .csv) as they are scored. In CSV, texts that a spreadsheet would compute get
-    an apostrophe before them, unless `raw_csv` is true. `Result.frame` holds every row, unless rows
-    go to `output` or to `sinks`; then it is empty, and memory does not grow with the number of
-    answers.
+    are their ids, `tag` names the run, and `source` says where rows in memory come from. With
+    `output`, rows are written to a file (.json, .jsonl, .parquet, .csv) as they are scored. In CSV,
+    texts that a spreadsheet would compute get an apostrophe before them, unless `raw_csv` is true.
+    `Result.frame` holds every row, unless rows go to `output` or to `sinks`; then it is empty, and
+    memory does not grow with the number of answers.
 
     `workers` is the number of processes, None for one per core where a file is large. Processes are
     forked only before polars is imported. The `engine` `ray` scores on a Ray cluster and writes
@@ -135,9 +139,9 @@ def score(  # noqa: PLR0913 - one parameter for each option of the command
         InputError: a document or the file of answers is not valid.
     """
     if (answers is None) == (logs is None):
-        message = "the answers must be a file's path, a polars frame, or a list of rows"
+        message = "the answers must be a file's path, a table, or a list of rows"
         raise UsageError(f"{message}; or give a folder of `logs` in their place")
-    source = _name_source(answers, logs)
+    source = source or _name_source(answers, logs)
     destination = _check_output(output, engine, (rubric, exam, source, ratings))
     check_raw_csv(destination, raw_csv=raw_csv)
     if engine == "ray" and ratings is not None:

@@ -28,7 +28,6 @@ from markscheme.read.answers import (
     create_template_reader,
     read_answers,
     read_part,
-    read_rows,
 )
 from markscheme.read.marks import (
     NOTHING_GIVEN,
@@ -38,6 +37,7 @@ from markscheme.read.marks import (
     count_unmarked,
     find_unanswered,
 )
+from markscheme.read.tables import ArrowTable, read_answers_in_memory
 from markscheme.vocabulary import (
     Answer,
     Exam,
@@ -45,7 +45,6 @@ from markscheme.vocabulary import (
     InputError,
     RowError,
     Rubric,
-    UsageError,
 )
 from markscheme.weigh.result import Result
 from markscheme.weigh.totals import AnswerCounts, OperationsCollector, RunTally
@@ -54,7 +53,7 @@ from markscheme.workflows.scorer_options import PLAIN_SCORER, ScorerOptions
 if TYPE_CHECKING:
     from markscheme.read.session_logs import LogFolder
 
-Answers: TypeAlias = str | Path | pl.DataFrame | Iterable[Answer | Mapping[str, Any]]
+Answers: TypeAlias = str | Path | ArrowTable | Iterable[Answer | Mapping[str, Any]]
 AnswersCallback: TypeAlias = Callable[[pl.Series, pl.DataFrame], None]
 
 MAX_ERRORS_KEPT = 10_000
@@ -237,12 +236,7 @@ class ScoringSession:
         items = [item.id for item in self.exam.items]
         if isinstance(answers, str | Path):
             return read_answers(answers, items=items, fields=fields)
-        if isinstance(answers, pl.DataFrame):
-            return read_rows(answers.iter_rows(named=True), items=items)
-        untyped: object = answers
-        if not isinstance(untyped, Iterable) or isinstance(untyped, dict | bytes):
-            raise UsageError("the answers must be a file's path, a polars frame, or a list of rows")
-        return read_rows(answers, items=items)
+        return read_answers_in_memory(answers, items)
 
     def build_frames(self, chunks: Iterable[ScoredChunk]) -> Iterator[pl.DataFrame]:
         """Merge chunks; yield the rows of each, answers before errors, and missing items last."""

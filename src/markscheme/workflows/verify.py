@@ -25,6 +25,12 @@ def verify(
 
     Without a rubric, the built-in rubric that the file names is used, or `tutor-capstone`; without
     an exam, the built-in exam that it names, if any. Groups by tag are checked only with an exam.
+
+    >>> from markscheme import score
+    >>> row = {"item": "e-39-01", "output": "He ate."}
+    >>> done = score("tutor-capstone", "capstone", [row], output="published.json")
+    >>> verify("published.json").findings
+    ()
     """
     from markscheme.read.results import read_published_result
     from markscheme.weigh.verify import verify_published

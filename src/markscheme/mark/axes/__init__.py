@@ -14,7 +14,13 @@ from markscheme.mark.axes.base import (
     quote_excerpt,
 )
 from markscheme.mark.axes.checks import CHECKS
-from markscheme.mark.axes.criteria import BelowZero, CriteriaAxis
+from markscheme.mark.axes.criteria import (
+    BelowZero,
+    CriteriaAxis,
+    CriterionFinding,
+    describe_criterion,
+    format_criteria,
+)
 from markscheme.mark.axes.json_schema import JsonSchema, is_simple_schema
 from markscheme.mark.axes.length import Length, MaxWords, Unit
 from markscheme.mark.axes.marked import (
@@ -25,6 +31,12 @@ from markscheme.mark.axes.marked import (
 )
 from markscheme.mark.axes.number import NumberWithin
 from markscheme.mark.axes.pattern import PatternAxis, find_match
+from markscheme.mark.axes.plugins import (
+    FILE_MODULE_PREFIX,
+    AxisRegistry,
+    find_axis_problem,
+    load_plugin_file,
+)
 from markscheme.mark.axes.registry import AXES, EXPECTATIONS
 from markscheme.mark.axes.structure import Citations, Sections
 from markscheme.mark.axes.text import ComparingAxis, ContainsAll, Equals, Match, OneOf
@@ -36,8 +48,10 @@ __all__ = [
     "AXES",
     "CHECKS",
     "EXPECTATIONS",
+    "FILE_MODULE_PREFIX",
     "NOT_APPLICABLE_MARK",
     "Agents",
+    "AxisRegistry",
     "BelowZero",
     "CallLimit",
     "CallOrder",
@@ -45,6 +59,7 @@ __all__ = [
     "ComparingAxis",
     "ContainsAll",
     "CriteriaAxis",
+    "CriterionFinding",
     "Equals",
     "ForbiddenCalls",
     "JsonSchema",
@@ -64,11 +79,15 @@ __all__ = [
     "TraceAxis",
     "Unit",
     "compute_cell_keys",
+    "describe_criterion",
+    "find_axis_problem",
     "find_match",
+    "format_criteria",
     "format_expected",
     "is_simple_schema",
     "iterate_texts",
     "list_alternatives",
+    "load_plugin_file",
     "load_token_counter",
     "quote_excerpt",
 ]

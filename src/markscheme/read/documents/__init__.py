@@ -10,6 +10,7 @@ Two modules are not behind this door, because hardly any command needs them:
 positions, for `lint --fix`).
 """
 
+from markscheme.read.documents.classes import ClassDocument, read_class
 from markscheme.read.documents.criteria import (
     CheckKinds,
     find_criteria_problems,
@@ -30,6 +31,7 @@ from markscheme.read.documents.exam import (
     parse_exam_tree,
     read_exam,
 )
+from markscheme.read.documents.exam_rows import build_exam
 from markscheme.read.documents.fingerprint import (
     compute_exam_fingerprint,
     hash_parts,
@@ -40,7 +42,6 @@ from markscheme.read.documents.judges import (
     is_judge_tree,
     parse_judge_tree,
     read_judge,
-    strip_alias,
 )
 from markscheme.read.documents.models import (
     COMPARISON_KEYS,
@@ -96,6 +97,7 @@ __all__ = [
     "NAME_PATTERN",
     "NO_ENTRIES",
     "CheckKinds",
+    "ClassDocument",
     "CommentedMapping",
     "Constraints",
     "FieldPath",
@@ -115,6 +117,7 @@ __all__ = [
     "YamlSequence",
     "add_follow_up",
     "alias_key",
+    "build_exam",
     "build_item",
     "check_item_keys",
     "compute_exam_fingerprint",
@@ -142,13 +145,13 @@ __all__ = [
     "parse_tree",
     "parse_yaml",
     "parse_yaml_value",
+    "read_class",
     "read_document_bytes",
     "read_exam",
     "read_judge",
     "read_rubric",
     "read_tree",
     "resolve_answers",
-    "strip_alias",
     "suggest_match",
     "to_canonical_json",
     "validate_model",

@@ -66,7 +66,7 @@ def _describe_axis(spec: AxisSpec) -> dict[str, Any]:
     parameters = {field.name: getattr(spec.axis, field.name) for field in fields}
     return {
         "name": spec.name,
-        "kind": [spec.axis.kind, spec.axis.version],
+        "kind": [spec.axis.kind, spec.axis.version, *filter(None, [spec.distribution])],
         "weight": spec.weight,
         "parameters": parameters,
     }

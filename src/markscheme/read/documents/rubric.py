@@ -8,7 +8,7 @@ gates in `gates`, the rules of a comparison in `decisions`.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -52,7 +52,7 @@ from markscheme.read.documents.yaml import (
     read_document_bytes,
 )
 from markscheme.vocabulary import (
-    Axis,
+    AxisKinds,
     AxisSpec,
     ChoiceAxis,
     DecisionRequirements,
@@ -70,9 +70,7 @@ _COMMON_KEYS = frozenset(AxisModel.get_keys())
 _ITEM_KEYS = {"id", "prompt", "tags"}
 
 
-def read_rubric(
-    source: str | Path, *, kinds: Mapping[str, type[Axis]], steps: Collection[str]
-) -> Rubric:
+def read_rubric(source: str | Path, *, kinds: AxisKinds, steps: Collection[str]) -> Rubric:
     """Read a rubric by path or built-in name.
 
     `kinds` are the axis kinds and `steps` the normalisation steps that it may name.
@@ -81,16 +79,14 @@ def read_rubric(
     return parse_rubric(read_document_bytes(path, file), file, kinds=kinds, steps=steps)
 
 
-def parse_rubric(
-    data: bytes, file: str, *, kinds: Mapping[str, type[Axis]], steps: Collection[str]
-) -> Rubric:
+def parse_rubric(data: bytes, file: str, *, kinds: AxisKinds, steps: Collection[str]) -> Rubric:
     """Parse a rubric from the bytes of a file, which messages call `file`."""
     rubric = parse_rubric_tree(parse_tree(data, file), file, kinds=kinds, steps=steps)
     return dataclasses.replace(rubric, source=decode_document(data, file))
 
 
 def parse_rubric_tree(
-    tree: YamlMapping, file: str, *, kinds: Mapping[str, type[Axis]], steps: Collection[str]
+    tree: YamlMapping, file: str, *, kinds: AxisKinds, steps: Collection[str]
 ) -> Rubric:
     """Build the rubric in a tree.
 
@@ -181,7 +177,7 @@ def _read_axes(
     tree: YamlMapping,
     rated: RatedEntries,
     inherited: Mapping[str, Any],
-    kinds: Mapping[str, type[Axis]],
+    kinds: AxisKinds,
     steps: tuple[str, ...],
     collector: ProblemCollector,
 ) -> list[AxisSpec]:
@@ -202,7 +198,7 @@ def _read_axes(
         model = collector.validate_node(axis_model, entry, path)
         model = model or _validate_parameters_only(axis_model, entry)
         if model is not None:
-            spec = _build_axis_spec(cast("AxisModel", model), kinds[kind], inherited)
+            spec = _build_axis_spec(cast("AxisModel", model), kind, kinds, inherited)
             for field, message in (*spec.axis.parameter_problems(), *_find_expects_problems(spec)):
                 collector.add_problem((*path, *field.split(".")), message)
             specs.append(spec)
@@ -221,7 +217,7 @@ def _validate_parameters_only(model: type[AxisModel], entry: Any) -> AxisModel |
 
 
 def _report_unknown_kind(
-    entry: Any, path: FieldPath, kinds: Collection[str], collector: ProblemCollector
+    entry: Any, path: FieldPath, kinds: Iterable[str], collector: ProblemCollector
 ) -> None:
     """Report an unknown kind of axis, and problems with the keys that every axis has."""
     if not isinstance(entry, dict):
@@ -234,6 +230,7 @@ def _report_unknown_kind(
         message = describe_unknown_word(
             kind, "kind of axis", list(dict.fromkeys([*kinds, *RATED_MODELS]))
         )
+        message += "; a kind of a plugin needs its package, or --plugin FILE"
         collector.add_problem((*path, "kind"), message)
 
 
@@ -245,7 +242,9 @@ def _find_expects_problems(spec: AxisSpec) -> Iterator[tuple[str, str]]:
         yield "expects", message
 
 
-def _build_axis_spec(model: AxisModel, axis: type[Axis], inherited: Mapping[str, Any]) -> AxisSpec:
+def _build_axis_spec(
+    model: AxisModel, kind: str, kinds: AxisKinds, inherited: Mapping[str, Any]
+) -> AxisSpec:
     """Build the axis of a validated entry. Its weight may still follow from its points."""
     weighted = "weight" in model.stated_keys
     return AxisSpec(
@@ -253,12 +252,13 @@ def _build_axis_spec(model: AxisModel, axis: type[Axis], inherited: Mapping[str,
         title=model.title,
         weight=model.weight if weighted else Fraction(0),
         points=model.points if "points" in model.stated_keys else None,
-        axis=build_axis(model, axis, inherited),
+        axis=build_axis(model, kinds[kind], inherited),
+        distribution=kinds.get_distribution(kind),
     )
 
 
 def _build_rated_spec(
-    entry: Mapping[str, Any], rated: RatedEntry | None, kinds: Mapping[str, type[Axis]]
+    entry: Mapping[str, Any], rated: RatedEntry | None, kinds: AxisKinds
 ) -> Iterator[AxisSpec]:
     """Yield the scored axis of a scale or a choice with a weight, if its entry is valid."""
     if not isinstance(rated, ScaleAxis | ChoiceAxis):

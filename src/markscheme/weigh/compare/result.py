@@ -213,6 +213,10 @@ class Comparison(PairComparison):
     unused_logs: tuple[UnusedLog, ...] = ()
     allowed_gaps: tuple[str, ...] | None = None
 
+    def __repr__(self) -> str:
+        names = f"{self.candidate} instead of {self.baseline}"
+        return f"Comparison({names}: {self.decision.outcome})"
+
     @property
     def rated_by(self) -> RatedBy:
         """Whether people rated or judge models: they are never mixed."""
@@ -349,6 +353,9 @@ class RunsComparison:
     pairs: tuple[RunPair, ...]
     outcome: Evidence
     because: str
+
+    def __repr__(self) -> str:
+        return f"RunsComparison({', '.join(self.runs)}: {self.outcome})"
 
     @property
     def beside_first(self) -> tuple[RunPair, ...]:

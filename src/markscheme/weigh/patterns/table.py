@@ -18,7 +18,7 @@ from markscheme.mark import get_expectation_key
 from markscheme.vocabulary import Exam, Rubric, to_fraction
 from markscheme.weigh.patterns.groups import ItemGroup, MissColumn, list_item_groups
 from markscheme.weigh.stats import sum_counts
-from markscheme.weigh.totals import AxisValues, Marks, Run
+from markscheme.weigh.totals import AxisValues, Marks, Run, is_unscored
 
 # An item misses an axis below half of the points.
 HALF = Fraction(1, 2)
@@ -70,22 +70,22 @@ def compute_item_axis_means(marks: Marks) -> list[tuple[Fraction | None, ...]]:
 
 
 def _iter_axis_means(counts: Mapping[AxisValues, int], axes: int) -> Iterator[Fraction | None]:
-    """Yield the mean of each axis over the answers to one item."""
-    if len(counts) == 1:
-        yield from next(iter(counts))
-        return
+    """Yield the mean of each axis over the answers to one item that have a value there."""
     for axis in range(axes):
-        known = [(values[axis], n) for values, n in counts.items()]
-        n = sum(count for value, count in known if value is not None)
-        total = sum((value * count for value, count in known if value is not None), Fraction(0))
-        yield total / n if n else None
+        cells = [(values[axis], n) for values, n in counts.items()]
+        known = [(value, n) for value, n in cells if isinstance(value, Fraction)]
+        if len(known) == 1:
+            yield known[0][0]
+            continue
+        n = sum(count for _, count in known)
+        yield sum((value * count for value, count in known), Fraction(0)) / n if n else None
 
 
 def build_failing_column(marks: Marks) -> MissColumn:
     """Return the column of failing items: no answer, or at least half of the answers unscored."""
     bad: set[int] = set()
     for counts, at in marks.alike():
-        unscored = sum(n for values, n in counts.items() if None in values)
+        unscored = sum(n for values, n in counts.items() if is_unscored(values))
         if 2 * unscored >= sum(counts.values()):
             bad.update(at)
     return MissColumn(seen=frozenset(range(len(marks.items))), missed=frozenset(bad))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from msgspec import Struct
@@ -17,7 +18,7 @@ class Run(Struct, frozen=True, kw_only=True):
 
     `name` is the name that messages use. `rubric` and `exam` are the fingerprints it was scored
     under. They are `None` if its source does not say; such a run is compared with no other.
-    `judged` holds the axes that judges marked, by name.
+    `started` is known of stored runs only. `judged` holds the axes that judges marked, by name.
     """
 
     name: str
@@ -26,6 +27,7 @@ class Run(Struct, frozen=True, kw_only=True):
     marks: Marks
     measures: Measures
     subject: str | None = None
+    started: datetime | None = None
     judged: Mapping[str, JudgedAxis] = FrozenDict()
 
 
