@@ -44,28 +44,24 @@ class Client:
 
     def run(self, stop: threading.Event) -> None:
         """Send answers until told to stop; after an error, try the same answer again."""
-        connection: http.client.HTTPConnection | None = None
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=5)
         while not stop.is_set():
             id_ = f"{self.name}-{self.sent}"
             fields = {"id": id_, "item": f"p-41-{self.sent % 300 + 1:03}", "f-correction": "x"}
+            headers = {**_HEADERS, "Cookie": self.cookie}
             try:
-                connection = connection or http.client.HTTPConnection(
-                    "127.0.0.1", self.port, timeout=5
-                )
-                connection.request(
-                    "POST", "/learn/card", urlencode(fields), {**_HEADERS, "Cookie": self.cookie}
-                )
+                connection.request("POST", "/learn/card", urlencode(fields), headers)
                 answer = connection.getresponse()
                 answer.read()
             except (OSError, http.client.HTTPException):
-                if connection is not None:
-                    connection.close()
-                connection = None
+                # `request` connects again after `close`.
+                connection.close()
                 time.sleep(0.02)
                 continue
             if answer.status == http.client.SEE_OTHER:
                 self.acknowledged.add(id_)
                 self.sent += 1
+        connection.close()
 
 
 def start(store: Path) -> tuple[subprocess.Popen[str], int]:

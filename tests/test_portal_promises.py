@@ -15,6 +15,6 @@ def test_the_json_of_random_papers_equals_score_of_their_export() -> None:
 
 
 def test_no_acknowledged_answer_is_lost_or_doubled_when_the_portal_is_killed() -> None:
-    acknowledged, problems = kill_portal.kill_portal(3)
+    acknowledged, problems = kill_portal.kill_portal(2)
     assert acknowledged > 0
     assert problems == []
