@@ -5,13 +5,14 @@ from __future__ import annotations
 import sqlite3
 import zlib
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from commands import here
 from markscheme import UsageError, load_exam, load_rubric
-from markscheme.keep import OWN_LEARNER, PaperAnswer, PaperMode, Store, open_store
+from markscheme.keep import OWN_LEARNER, PaperAnswer, PaperMode, Store, StorePool, open_store
 from markscheme.workflows.papers import (
     export_paper,
     format_answers,
@@ -136,6 +137,20 @@ def test_a_paper_becomes_one_run_with_blanks_as_empty_answers(place: str) -> Non
         assert (stored.counts["n"], stored.counts["score"]) == (len(EXAM.items), 0.15)
         late = PaperAnswer(id="late", paper="p1", item="x-39-02", at=NOW)
         assert store.learning.add_paper_answers([late]) == 0
+
+
+def test_papers_are_handed_in_while_other_connections_of_the_process_are_open(
+    tmp_path: Path,
+) -> None:
+    place = tmp_path / "store.db"
+    with StorePool(place) as pool:
+        pool.submit_write(lambda store: store.learning.ensure_own_learner()).result()
+        for number in range(4):
+            name = f"p{number}"
+            pool.submit_write(partial(fill_paper, id_=name, learner=OWN_LEARNER, typed={})).result()
+            hand_in_paper(place, name)
+            reading = [pool.submit_read(lambda store: store.list_runs()) for _ in range(8)]
+            assert {len(one.result()) for one in reading} == {number + 1}
 
 
 def test_the_latest_answer_to_an_item_counts(place: str) -> None:

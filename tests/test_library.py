@@ -69,6 +69,7 @@ def test_the_public_names_are_exactly_these() -> None:
     assert functions == {
         "agree",
         "audit",
+        "calibrate",
         "compare",
         "compare_runs",
         "exam",

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import http.client
 import re
+import shutil
 import socket
+import ssl
+import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 from typing import TYPE_CHECKING
@@ -281,3 +284,56 @@ def test_no_other_machine_is_served_in_plain_text_unless_it_was_asked_for(
 ) -> None:
     done = here("serve", "--port", "0", "--no-open", "--store", tmp_path / "s.db", *words)
     assert (done.code, message in done.err) == (2, True), done.err
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Make a certificate for this machine that signs itself."""
+    openssl = shutil.which("openssl")
+    if openssl is None:
+        pytest.skip("openssl is not installed")
+    folder = tmp_path_factory.mktemp("tls")
+    paths = folder / "certificate.pem", folder / "key.pem"
+    words = [openssl, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"]
+    words += [
+        "-nodes",
+        "-days",
+        "2",
+        "-subj",
+        "/CN=127.0.0.1",
+        "-addext",
+        "subjectAltName=IP:127.0.0.1",
+    ]
+    words += ["-out", str(paths[0]), "-keyout", str(paths[1])]
+    subprocess.run(words, check=True, capture_output=True)
+    return paths
+
+
+def test_with_a_certificate_other_machines_are_served_and_cookies_are_never_sent_in_plain_text(
+    certificate: tuple[Path, Path], tmp_path: Path
+) -> None:
+    file, key = map(str, certificate)
+    options = ("--host", "0.0.0.0", "--tls-cert", file, "--tls-key", key)  # noqa: S104
+    with serve(tmp_path / "s.db", *options) as server:
+        assert server.url.startswith("https://127.0.0.1:")
+        trusted = ssl.create_default_context(cafile=file)
+        connection = http.client.HTTPSConnection("127.0.0.1", server.port, context=trusted)
+        token = server.link.rpartition("/")[2]
+        headers = {**FORM, "Origin": server.url}
+        connection.request("POST", "/enter", f"token={token}", headers)
+        cookie = connection.getresponse().headers["Set-Cookie"]
+        assert cookie.startswith("__Host-markscheme-")
+        assert "Secure" in cookie
+        connection.close()
+        with pytest.raises((http.client.HTTPException, OSError)):
+            server.client().get("/")
+
+
+def test_without_tls_other_machines_are_served_only_under_names_that_were_given(
+    tmp_path: Path,
+) -> None:
+    options = ("--host", "0.0.0.0", "--insecure-lan", "--host-name", "school.local")  # noqa: S104
+    with serve(tmp_path / "s.db", *options) as server:
+        assert server.url == f"http://school.local:{server.port}"
+        for host, status in (("school.local", 401), ("192.0.2.7", 400), ("127.0.0.1", 401)):
+            assert server.client().get("/", Host=f"{host}:{server.port}").status == status

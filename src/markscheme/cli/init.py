@@ -54,14 +54,33 @@ _JUDGED_PROJECT = _Project(
 @click.command(name="init", epilog=_EPILOG)
 @click.argument("directory", metavar="DIR")
 @click.option("--judge", is_flag=True, help="A project whose answers a judge marks.")
+@click.option(
+    "--from",
+    "source",
+    metavar="FILE",
+    help="Start from the test cases of another tool: a promptfooconfig.yaml, or a dataset of "
+    "pydantic-evals.",
+)
 @format_option
 @handle_errors
-def command(directory: str, *, judge: bool, format_: str) -> ExitCode:
+def command(directory: str, *, judge: bool, source: str | None, format_: str) -> ExitCode:
     """Write a small working project to DIR, which must be new or empty."""
     import json
 
     from markscheme.tell.language import translate
 
+    if judge and source is not None:
+        raise UsageError("give --judge or --from, not both")
+    if source is not None:
+        from markscheme.cli.import_ import print_outcome, to_plain
+        from markscheme.workflows.import_documents import import_test_cases
+
+        outcome = import_test_cases(source, directory)
+        if format_ == "json":
+            click.echo(json.dumps(to_plain(outcome), indent=2))
+        else:
+            print_outcome(outcome)
+        return ExitCode.OK
     folder = Path(directory)
     project = _JUDGED_PROJECT if judge else _PLAIN_PROJECT
     written = _write_project(project, folder)

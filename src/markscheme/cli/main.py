@@ -44,6 +44,7 @@ COMMANDS = {
     "gate": "Judge a run by the gates of its rubric: may it ship?",
     "rate": "Rate answers blind, at the terminal or with others in the web app.",
     "compare": "Compare variants or runs: may one replace the other?",
+    "calibrate": "Measure a judge against people: may gates rest on it?",
     "agree": "Measure how far raters agree, for any file of ratings.",
     "learn": "Practise with spaced repetition and sit exams, in the browser or here.",
     "class": "Manage the learners of a class: add, codes, export, forget.",
@@ -58,6 +59,7 @@ COMMANDS = {
     "break": "The exercise: remove one rule, see what it does to the scores.",
     "lint": "Check rubrics, exams, judges and decision tables for mistakes.",
     "verify": "Recompute a published breakdown and say where it is wrong.",
+    "mcp": "Serve the tools of markscheme to an assistant over stdio.",
 }
 
 

@@ -159,6 +159,13 @@ _LIVE_RUNS = (
       questions INTEGER NOT NULL)""",
 )
 
+# The record of each calibration of a judge, as JSON; the newest that fits a run decides.
+_CALIBRATIONS = (
+    """CREATE TABLE calibrations (
+      number {serial}, id TEXT NOT NULL UNIQUE, made TEXT NOT NULL, judge TEXT NOT NULL,
+      outcome TEXT NOT NULL, body TEXT NOT NULL)""",
+)
+
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _INITIAL_TABLES,
     _JOURNAL_TABLES,
@@ -167,6 +174,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _LEARNING_TABLES,
     _STUDY_TABLES,
     _LIVE_RUNS,
+    _CALIBRATIONS,
 )
 """Migration n takes the schema from version n - 1 to n. A released migration is never edited."""
 

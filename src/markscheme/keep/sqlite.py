@@ -214,10 +214,11 @@ def _create_private_file(path: Path) -> None:
     """Create the file for this user alone; a file that exists keeps its mode.
 
     SQLite gives the mode of the file to the files that it creates next to it. Where the file cannot
-    be created, SQLite says why.
+    be created, SQLite says why. A file that exists is not opened: closing it would end the locks of
+    other connections of this process, which are all that keeps them from removing each other's log.
     """
     with suppress(OSError):
-        os.close(os.open(path, os.O_RDONLY | os.O_CREAT, stat.S_IRUSR | stat.S_IWUSR))
+        os.close(os.open(path, os.O_RDONLY | os.O_CREAT | os.O_EXCL, stat.S_IRUSR | stat.S_IWUSR))
 
 
 def _check_descriptors() -> None:

@@ -17,12 +17,14 @@ from markscheme.keep.records import (
     NewRun,
     RunData,
     RunStatus,
+    StoredCalibration,
     StoredChunk,
     StoredFrame,
     StoredOutcomes,
     StoredRun,
     Tag,
     parse_baseline_row,
+    parse_calibration_row,
     parse_document_row,
     parse_outcomes_row,
     parse_tag_row,
@@ -250,8 +252,10 @@ class Store:
 
     def read_run_data(self, runs: Iterable[str]) -> Iterator[RunData]:
         """Yield the measures and marks of each of these runs, if it is finished, in this order."""
-        for run, (measures, marks) in fetch_run_parts(self._database, runs, ["measures", "marks"]):
-            yield RunData(run=run, measures=measures, marks=marks)
+        parts = ["measures", "marks", "summary"]
+        for run, (measures, marks, summary) in fetch_run_parts(self._database, runs, parts):
+            judging = summary.get("judging", {})
+            yield RunData(run=run, measures=measures, marks=marks, judging=judging)
 
     # --- reading answers and cells ---
 
@@ -382,6 +386,30 @@ class Store:
             " WHERE run = ? ORDER BY number DESC"
         )
         return self._database.fetch_records(query, [run], parse_outcomes_row)
+
+    # --- calibrations of judges ---
+
+    @property
+    def current_time(self) -> datetime:
+        """The time that records of now get."""
+        return self._now()
+
+    def save_calibration(self, *, judge: str, outcome: str, body: Mapping[str, Any]) -> str:
+        """Record a calibration of a judge; return its id."""
+        while True:
+            id_ = generate_id()
+            added = self._database.execute_change(
+                "INSERT INTO calibrations (id, made, judge, outcome, body) VALUES (?, ?, ?, ?, ?)"
+                " ON CONFLICT (id) DO NOTHING",
+                [id_, self._format_current_time(), judge, outcome, dump_json(body)],
+            )
+            if added:
+                return id_
+
+    def list_calibrations(self) -> list[StoredCalibration]:
+        """Return all calibrations, the newest first."""
+        query = "SELECT id, made, judge, outcome, body FROM calibrations ORDER BY number DESC"
+        return self._database.fetch_records(query, [], parse_calibration_row)
 
     def _format_current_time(self) -> str:
         return _format_time(self._now())

@@ -11,6 +11,7 @@ time that a stdlib dataclass takes, and every command creates them all.
 
 from markscheme.vocabulary.answer import Answer, RowError
 from markscheme.vocabulary.atomic import write_path
+from markscheme.vocabulary.calibration import AxisLicence
 from markscheme.vocabulary.cell import (
     NOT_APPLICABLE,
     UNKNOWN_SCORE,
@@ -77,6 +78,7 @@ from markscheme.vocabulary.gate import (
 from markscheme.vocabulary.judge import (
     JUDGE_PROTOCOL,
     Judge,
+    JudgedAxis,
     JudgeExample,
     JudgeSight,
     Panel,
@@ -185,6 +187,7 @@ __all__ = [
     "Attempts",
     "Axis",
     "AxisKinds",
+    "AxisLicence",
     "AxisSpec",
     "AxisValue",
     "BaselineLimit",
@@ -219,6 +222,7 @@ __all__ = [
     "Judge",
     "JudgeExample",
     "JudgeSight",
+    "JudgedAxis",
     "LeaseEvent",
     "LeaseKind",
     "Level",

@@ -110,3 +110,30 @@ class Panel(Struct, frozen=True, kw_only=True):
     quorum: int
     settle: SettleRule
     fingerprint: str
+
+
+class JudgedAxis(Struct, frozen=True, kw_only=True):
+    """Who marked an axis of a run, and how; gates compare it with calibrations.
+
+    - `fingerprint`: of the judge, which covers its instructions, its model and the way of calling.
+    - `axis_fingerprint`: of what the axis asks; `call_fingerprint` of all that is asked together
+      with it.
+    - `served`: the models that the servers say answered.
+    - `canaries`: the known answers whose marks were out of range.
+    - `doubt`: why no gate may rest on these marks; empty if a calibration allows it.
+
+    What a file of ratings does not say is None, and no calibration fits it.
+    """
+
+    judge: str
+    fingerprint: str | None = None
+    axis_fingerprint: str | None = None
+    call_fingerprint: str | None = None
+    served: tuple[str, ...] = ()
+    canaries: tuple[str, ...] = ()
+    doubt: str = ""
+
+    @property
+    def instrument(self) -> tuple[object, ...]:
+        """What must be the same for marks to be comparable."""
+        return (self.fingerprint, self.axis_fingerprint, self.call_fingerprint, self.served)

@@ -10,9 +10,9 @@ import orjson
 from starlette.exceptions import HTTPException
 from starlette.responses import StreamingResponse
 
-from markscheme.keep import Role, RunStatus, Store
+from markscheme.keep import Role, Store
 from markscheme.tell.language import translate, translate_plural
-from markscheme.vocabulary import UsageError, format_decimal, format_plain, sentence
+from markscheme.vocabulary import UsageError, format_decimal, format_plain
 from markscheme.web.pages import render
 from markscheme.web.requests import NavigationLink, redirect, route
 
@@ -84,11 +84,8 @@ def _read_progress(store: Store, runs: LiveRuns, name: str) -> dict[str, Any]:
     progress = runs.find_progress(store, run)
     about = {"id": run.id, "subject": run.subject or "–", "exam": run.exam.name}
     if progress is None:
-        if run.status is RunStatus.FINISHED:
-            return {**about, "finished": True}
-        raise HTTPException(
-            404, sentence("this run is being written; it was not asked by `markscheme run`")
-        )
+        # It was not asked by `markscheme run`: its own page says whether it is finished.
+        return {**about, "finished": True}
     return {**about, **_build_snapshot_view(progress.update(store))}
 
 

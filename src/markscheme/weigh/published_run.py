@@ -12,15 +12,18 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+from markscheme.mark.axes import MarkedAxis
 from markscheme.read.results import PublishedField, PublishedResult
 from markscheme.read.storable import MAX_STORABLE_NUMBER
 from markscheme.vocabulary import (
     DocumentError,
     Exam,
+    JudgedAxis,
     Problem,
     RowError,
     Rubric,
     UsageError,
+    sentence,
 )
 from markscheme.weigh.totals import (
     AxisValues,
@@ -28,10 +31,15 @@ from markscheme.weigh.totals import (
     Measures,
     MeasureTotal,
     Run,
+    parse_judging_records,
     read_axis_values,
 )
 from markscheme.weigh.verify import verify_published
 
+_UNKNOWN_MARKERS = sentence(
+    "the file does not say whether people or a judge marked it; write the result as .json, or judge"
+    " the stored run"
+)
 _MEASURE_KEYS = ("latency_ms", "cost", "tokens_in", "tokens_out")
 
 
@@ -61,6 +69,7 @@ def build_published_run(
         marks=source.count_marks(rows, subject),
         measures=_sum_measures(rows),
         subject=subject,
+        judged=source.list_judged_axes(),
     )
 
 
@@ -124,6 +133,16 @@ class _PublishedRunSource:
         named = self.published.document.get(key)
         value = named.get("fingerprint") if isinstance(named, dict) else None
         return value if isinstance(value, str) else None
+
+    def list_judged_axes(self) -> dict[str, JudgedAxis]:
+        """Return the axes that judges marked; of rows alone, all that judges could have marked."""
+        records = self.published.document.get("judging", {})
+        if self.published.document and isinstance(records, dict):
+            stated = {axis: record for axis, record in records.items() if isinstance(record, dict)}
+            if len(stated) == len(records):
+                return parse_judging_records(stated)
+        unknown = JudgedAxis(judge="", doubt=_UNKNOWN_MARKERS)
+        return {spec.name: unknown for spec in self.rubric if isinstance(spec.axis, MarkedAxis)}
 
     @property
     def is_same_rubric(self) -> bool:

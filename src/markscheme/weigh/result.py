@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
+from msgspec import structs
 
 from markscheme.vocabulary import (
     MESSAGE_COLUMN,
@@ -26,7 +27,7 @@ from markscheme.vocabulary import (
     sentence,
     to_record,
 )
-from markscheme.weigh.totals import OperationGroup, Run
+from markscheme.weigh.totals import OperationGroup, Run, parse_judging_records
 
 if TYPE_CHECKING:
     # Gates and distributions are not needed to score, so their modules are not loaded here.
@@ -57,7 +58,10 @@ class Result:
     @property
     def runs(self) -> Iterator[Run]:
         """The run of each subject, built one at a time because there may be many."""
-        return iter(self.each_run())
+        if not self.judging:
+            return iter(self.each_run())
+        judged = parse_judging_records(self.judging)
+        return (structs.replace(run, judged=judged) for run in self.each_run())
 
     @property
     def gates(self) -> tuple[GateOutcome, ...]:

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from markscheme.mark import STEPS, find_item_problems, get_expectation_key
 from markscheme.mark.axes import AXES, CHECKS, EXPECTATIONS, AxisRegistry
-from markscheme.read.documents import list_builtin_names, parse_rubric, read_exam, read_rubric
+from markscheme.read.documents import (
+    build_exam,
+    list_builtin_names,
+    parse_rubric,
+    read_exam,
+    read_rubric,
+)
 from markscheme.vocabulary import Axis, Exam, Rubric, UsageError
 
 if TYPE_CHECKING:
@@ -75,7 +81,6 @@ def exam(
         DocumentError: the rows are no exam; the error holds every problem, with its row as line.
         UsageError: the rows are no list of mappings and no table.
     """
-    from markscheme.read.documents import build_exam
     from markscheme.read.tables import is_table, read_table
 
     if rubric is not None and not isinstance(rubric, Rubric):

@@ -32,7 +32,11 @@ from markscheme.read.documents.exam import (
     read_exam,
 )
 from markscheme.read.documents.exam_rows import build_exam
-from markscheme.read.documents.fingerprint import compute_exam_fingerprint, to_canonical_json
+from markscheme.read.documents.fingerprint import (
+    compute_exam_fingerprint,
+    hash_parts,
+    to_canonical_json,
+)
 from markscheme.read.documents.gates import GATE_MODELS, MeasureLimit
 from markscheme.read.documents.judges import (
     is_judge_tree,
@@ -52,6 +56,7 @@ from markscheme.read.documents.models import (
     is_exam_tree,
     is_rated,
 )
+from markscheme.read.documents.names import is_name, make_name
 from markscheme.read.documents.rubric import parse_rubric, parse_rubric_tree, read_rubric
 from markscheme.read.documents.sources import (
     BUILTIN_DIR,
@@ -124,13 +129,16 @@ __all__ = [
     "find_criteria_problems",
     "find_duplicate_ids",
     "find_line",
+    "hash_parts",
     "is_exam_tree",
     "is_judge_tree",
+    "is_name",
     "is_rated",
     "iterate_item_entries",
     "iterate_mappings",
     "list_builtin_names",
     "locate_document",
+    "make_name",
     "parse_criteria",
     "parse_exam_text",
     "parse_exam_tree",

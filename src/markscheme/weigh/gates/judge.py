@@ -10,7 +10,8 @@ undecided, or not applicable. A gate is undecided, never passed, if
   exceeded still fails;
 - its metric has no value, for example because no latency was recorded (`metrics`);
 - it is a baseline gate and the two runs cannot be compared, or evidence is required and is
-  inconclusive (`baseline`).
+  inconclusive (`baseline`);
+- it rests on marks of a judge that no calibration allows (`calibration`).
 
 The verdict on the run follows from the hard gates: fail if one fails, else undecided if one is
 undecided (`_decide_verdict`). Every outcome says in `because` what was seen and why it follows.
@@ -35,6 +36,7 @@ from markscheme.vocabulary import (
     sentence,
 )
 from markscheme.weigh.gates.baseline import evaluate_baseline_gate
+from markscheme.weigh.gates.calibration import require_calibration
 from markscheme.weigh.gates.metrics import (
     GateContext,
     MetricObservation,
@@ -65,10 +67,12 @@ def evaluate_gates(
     for gate in gates:
         if mismatch:
             outcomes.append(build_undecided_outcome(gate, mismatch))
-        elif gate.baseline is not None:
-            outcomes.append(evaluate_baseline_gate(gate, context, baseline))
+            continue
+        if gate.baseline is not None:
+            outcome = evaluate_baseline_gate(gate, context, baseline)
         else:
-            outcomes.append(_evaluate_gate(gate, context))
+            outcome = _evaluate_gate(gate, context)
+        outcomes.append(require_calibration(outcome, run, baseline))
     verdict, because = _decide_verdict(outcomes, all_answered=run.marks.all_answered)
     return GateReport(run=run.name, outcomes=tuple(outcomes), verdict=verdict, because=because)
 

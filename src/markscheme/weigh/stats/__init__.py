@@ -44,6 +44,11 @@ from markscheme.weigh.stats.distributions import (
     t_cdf,
     t_quantile,
 )
+from markscheme.weigh.stats.kappa_bounds import (
+    KappaBounds,
+    ScoredAnswer,
+    compute_kappa_bounds,
+)
 from markscheme.weigh.stats.proportions import (
     ClusteredMean,
     McNemar,
@@ -66,9 +71,11 @@ __all__ = [
     "RESAMPLES",
     "Agreement",
     "ClusteredMean",
+    "KappaBounds",
     "McNemar",
     "SampleStatistics",
     "ScorePairs",
+    "ScoredAnswer",
     "ScoresByRater",
     "SignFlip",
     "adjust_by_holm",
@@ -79,6 +86,7 @@ __all__ = [
     "compute_clustered_mean",
     "compute_falling_p",
     "compute_kappa",
+    "compute_kappa_bounds",
     "compute_kendall",
     "compute_pearson",
     "compute_percent_agreement",

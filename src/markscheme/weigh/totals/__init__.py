@@ -27,7 +27,7 @@ from markscheme.weigh.totals.operations import (
     build_variant_records,
     parse_operation_group,
 )
-from markscheme.weigh.totals.run import Run, explain_incomplete
+from markscheme.weigh.totals.run import Run, explain_incomplete, parse_judging_records
 from markscheme.weigh.totals.summaries import (
     ScoreTotals,
     Total,
@@ -57,6 +57,7 @@ __all__ = [
     "build_variant_records",
     "explain_incomplete",
     "is_unscored",
+    "parse_judging_records",
     "parse_operation_group",
     "read_axis_values",
     "recover_axis_value",
