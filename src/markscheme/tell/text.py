@@ -109,10 +109,17 @@ class RunPage:
     def print_rows(self, result: Result, rows: ShownRows) -> None:
         """Print the worst rows and why they lost points, what was no answer, what was measured."""
         frame = result.frame.filter(result.frame["status"] != "error")
-        shown = frame if rows.every else select_worst(frame, LOSSES_SHOWN)
-        self.print_breakdown(shown, every=rows.every and not rows.hidden)
+        has_all = rows.every and not rows.hidden
+        shown = frame if has_all else select_worst(frame, LOSSES_SHOWN)
+        named = len(result.summary.subjects) > 1
+        title = translate("All rows") if has_all else translate("Rows that lost points")
+        self.out.print(f"\n[bold]{title}[/bold]")
+        if shown.height:
+            self._print_breakdown(shown, named=named)
+        else:
+            self.out.print(translate("no answer lost points"))
         self._print_hidden_rows(shown.height, frame.height + rows.hidden, rows)
-        self.print_losses(shown, every=rows.every)
+        self._print_losses(shown, None if has_all else LOSSES_SHOWN, named=named)
         self.print_errors(result.errors, result.summary.errors)
         print_operations(result.operations, self.out)
         if rows.written is not None:
@@ -120,23 +127,17 @@ class RunPage:
                 Text("\n" + translate("written to {file}", file=rows.written)), soft_wrap=True
             )
 
-    def print_breakdown(self, frame: pl.DataFrame, *, every: bool = True) -> None:
+    def _print_breakdown(self, frame: pl.DataFrame, *, named: bool) -> None:
         """Print a row for each answer: what was got and expected, each axis, the score."""
-        title = translate("All rows") if every else translate("Rows that lost points")
-        self.out.print(f"\n[bold]{title}[/bold]")
-        if not frame.height:
-            self.out.print(translate("none"))
-            return
-        several = frame["subject"].n_unique() > 1
         table = Table(box=None, pad_edge=False, header_style="bold", show_edge=False)
         table.add_column(translate("item"), overflow="fold")
         table.add_column(translate("got"), overflow="fold", min_width=_TEXT_WIDTH)
-        table.add_column(translate("expected"), overflow="fold", min_width=_TEXT_WIDTH)
+        table.add_column(translate("expected"), overflow="ellipsis", no_wrap=True, max_width=26)
         for head in self._build_axis_heads():
             table.add_column(head, justify="center", no_wrap=True)
         table.add_column(translate("score"), justify="right", no_wrap=True)
         for row in frame.iter_rows(named=True):
-            table.add_row(*self._build_row(row, named=several))
+            table.add_row(*self._build_row(row, named=named))
         self.out.print(table)
 
     def _print_hidden_rows(self, shown: int, total: int, rows: ShownRows) -> None:
@@ -190,8 +191,8 @@ class RunPage:
             return Text(self._mark_signs[0 if value else 1], style="green" if value else "red")
         return Text(format_fixed(to_fraction(value), 2), style="yellow")
 
-    def print_losses(self, frame: pl.DataFrame, *, every: bool = True) -> None:
-        """Print why points were lost, cell by cell, the heaviest axis first."""
+    def _print_losses(self, frame: pl.DataFrame, most: int | None, *, named: bool) -> None:
+        """Print why points were lost, cell by cell, the heaviest axis first; `None` is all."""
         marked = frame.filter(frame["status"].is_in(["scored", "unscored"]))
         rows = list(restore_row_messages(marked.iter_rows(named=True)))
         lost = []
@@ -208,14 +209,13 @@ class RunPage:
         table.add_column(no_wrap=True)
         table.add_column(no_wrap=True)
         table.add_column()
-        several = frame["subject"].n_unique() > 1
-        for row, spec in lost if every else lost[:LOSSES_SHOWN]:
+        for row, spec in lost[:most]:
             reason = Text(_replace_unprintable(format_cell_reason(row, spec.name)))
-            label = Text(_format_row_label(row, named=several))
+            label = Text(_format_row_label(row, named=named))
             table.add_row(label, Text(spec.name, style="red"), reason)
         self.out.print(table)
-        if len(lost) > LOSSES_SHOWN and not every:
-            more = len(lost) - LOSSES_SHOWN
+        more = 0 if most is None else len(lost) - most
+        if more > 0:
             self.out.print(translate("… and {n:,} more in the rows above", n=more))
 
     def print_errors(self, errors: Sequence[RowError], total: int) -> None:
