@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import parse_qsl, quote
 
@@ -98,6 +100,23 @@ class Feature(Protocol):
     @property
     def navigation(self) -> Sequence[NavigationLink]:
         """Its entries in the navigation."""
+
+
+def defer(module: str, name: str) -> Handler:
+    """Return a handler of a module of this package that is imported by its first request.
+
+    What reads rubrics or judges runs loads polars, which would double start and memory.
+    """
+    loaded: list[Handler] = []
+
+    async def handle(request: WebRequest) -> Response:
+        if not loaded:
+            # In a thread, so that other visitors do not wait.
+            found = await asyncio.to_thread(import_module, f"markscheme.web.{module}")
+            loaded.append(getattr(found, name))
+        return await loaded[0](request)
+
+    return handle
 
 
 def route(
