@@ -35,5 +35,10 @@ routes = [
 navigation = [
     NavigationLink(path="/learn", text=sentence("Practice"), allow=_LEARNERS),
     NavigationLink(path="/exams", text=sentence("Exams"), allow=_LEARNERS),
-    NavigationLink(path="/class", text=sentence("Class"), allow=_TEACHERS),
+    NavigationLink(
+        path="/class",
+        text=sentence("Class"),
+        allow=_TEACHERS,
+        is_shown=lambda services: services.serves_class,
+    ),
 ]

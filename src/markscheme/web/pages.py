@@ -46,7 +46,11 @@ def render(request: WebRequest, template: str, *, status: int = 200, **view: Any
         here=request.url.path + (f"?{request.url.query}" if request.url.query else ""),
         path=request.url.path,
         grant=request.grant,
-        navigation=[link for link in request.app.state.navigation if request.role in link.allow],
+        navigation=[
+            link
+            for link in request.app.state.navigation
+            if request.role in link.allow and link.is_shown(request.services)
+        ],
         **view,
     )
     return HTMLResponse(text, status_code=status, headers={"vary": "Cookie, Accept-Language"})

@@ -20,11 +20,10 @@ from starlette.routing import Route
 from markscheme.keep import Grant, Role
 from markscheme.tell.language import LANGUAGES, set_language
 from markscheme.vocabulary import InputError, StoreError, UsageError, sentence
+from markscheme.web.services import Services
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from markscheme.web.services import Services
 
 LANGUAGE_COOKIE = "markscheme-language"
 MAX_FIELD_BYTES = 10_000
@@ -83,11 +82,15 @@ Handler = Callable[[WebRequest], Awaitable[Response]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NavigationLink:
-    """An entry of the navigation that visitors of some roles see; `text` is a message."""
+    """An entry of the navigation that visitors of some roles see; `text` is a message.
+
+    Where `is_shown` says no, the app does not serve the page.
+    """
 
     path: str
     text: str
     allow: AbstractSet[Role]
+    is_shown: Callable[[Services], bool] = lambda _: True
 
 
 class Feature(Protocol):
