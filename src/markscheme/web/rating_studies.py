@@ -5,40 +5,24 @@ These modules are imported by the first request: they need what reads rubrics, e
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from markscheme.keep import Role
 from markscheme.vocabulary import sentence
-from markscheme.web.requests import NavigationLink, route
+from markscheme.web.requests import NavigationLink, defer, route
 
 if TYPE_CHECKING:
-    from starlette.responses import Response
     from starlette.routing import Route
-
-    from markscheme.web.requests import Handler, WebRequest
 
 _OWNER, _RATER = {Role.OWNER}, {Role.RATER}
 
 
-def _forward(module: str, name: str) -> Handler:
-    """Return a handler that imports the real one when it is called."""
-
-    async def handle(request: WebRequest) -> Response:
-        handler: Handler = getattr(import_module(f"markscheme.web.{module}"), name)
-        return await handler(request)
-
-    return handle
-
-
 def _rater_route(path: str, name: str, method: str = "GET") -> Route:
-    return route(
-        f"/rate/{{study}}{path}", _forward("rating_pages", name), allow=_RATER, method=method
-    )
+    return route(f"/rate/{{study}}{path}", defer("rating_pages", name), allow=_RATER, method=method)
 
 
 def _owner_route(path: str, name: str, method: str = "GET") -> Route:
-    return route(f"/studies{path}", _forward("study_pages", name), allow=_OWNER, method=method)
+    return route(f"/studies{path}", defer("study_pages", name), allow=_OWNER, method=method)
 
 
 routes = [
