@@ -136,6 +136,11 @@ def _format_label(at: int) -> str:
 # --- handlers ---
 
 
+async def go_to_study(request: WebRequest) -> Response:
+    """Lead a rater to the study of their link."""
+    return redirect(f"/rate/{request.grant.scope if request.grant else ''}")
+
+
 async def show_overview(request: WebRequest) -> Response:
     """Show how far the rater is, and the button that goes on."""
     study = await _load_own_study(request)

@@ -23,11 +23,19 @@
       const response = await fetch(card.dataset.marks, {
         method: "POST", body: new URLSearchParams(marks[0]), keepalive: true,
       });
+      if (response.status === 401 || response.status === 403) {
+        say(card.dataset.ended);
+        return;
+      }
       const isRefused = [400, 404, 409, 413].includes(response.status);
       if (!response.ok && !isRefused) throw new Error("try again");
       writeQueue(readQueue().filter((mark) => mark.id !== marks[0].id));
-      // The query was given to somebody else, or the study was closed: the page says so.
-      if (isRefused) { location.reload(); return; }
+      if (isRefused) {
+        // Somebody else has the query, or the study is closed: the page says which.
+        const isLost = response.status === 409;
+        location.replace(location.pathname + (isLost ? "?state=lost" : ""));
+        return;
+      }
       say(card.dataset.saved);
     }
   }
