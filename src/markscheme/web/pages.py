@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 _FOLDER = Path(__file__).parent
+_ASSETS = _FOLDER / "assets"
 _MEDIA_TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8"}
 _CACHE_FOR_EVER = "public, max-age=31536000, immutable"
 _DIGEST_LENGTH = 12
@@ -85,18 +86,22 @@ def build_asset_address(name: str) -> str:
 
 @cache
 def _read_asset(name: str) -> bytes:
-    """Return a file of `assets`; `page.css` and `page.js` are those of the reports."""
-    if name == "page.css":
-        return build_stylesheet().encode()
+    """Return a file of `assets`; `page.js` is that of the reports.
+
+    `app.css` is the style of the reports and all our own together: one request for every page.
+    """
+    if name == "app.css":
+        own = (path.read_text(encoding="utf-8") for path in sorted(_ASSETS.glob("*.css")))
+        return "\n".join([build_stylesheet(), *own]).encode()
     if name == "page.js":
         return read_script().encode()
-    return (_FOLDER / "assets" / name).read_bytes()
+    return (_ASSETS / name).read_bytes()
 
 
 @cache
 def _list_assets() -> dict[str, str]:
     """Return the name of each asset by its address."""
-    names = ["page.css", "page.js", *(path.name for path in (_FOLDER / "assets").iterdir())]
+    names = ["app.css", "page.js", *(path.name for path in _ASSETS.glob("*.js"))]
     return {build_asset_address(name): name for name in names}
 
 

@@ -74,14 +74,14 @@
 
   // --- the current question
 
-  function show(at) {
+  function show(at, scrolls = true) {
     if (!fields.length) return;
     current = Math.max(0, Math.min(at, fields.length - 1));
     fields.forEach((field, number) => field.classList.toggle("current", number === current));
     const field = fields[current];
     const isNote = !field.querySelector("input");
     (isNote ? field.querySelector("textarea") : field).focus({ preventScroll: true });
-    field.scrollIntoView({ block: "nearest" });
+    if (scrolls) field.scrollIntoView({ block: "nearest" });
   }
 
   function isOpen(field) {
@@ -192,6 +192,7 @@
     addEventListener("online", send);
     if (readQueue().length) send();
     const open = fields.findIndex(isOpen);
-    show(card.dataset.focus ? Number(card.dataset.focus) : open < 0 ? 0 : open);
+    // A new card begins with the answer; one that was shown before, with the question.
+    show(Number(card.dataset.focus) || Math.max(open, 0), location.search !== "");
   }
 })();
