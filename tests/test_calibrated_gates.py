@@ -315,13 +315,13 @@ def test_another_served_model_than_calibrated_decides_nothing(
 
 def write_server_verdicts(project: Project) -> None:
     """Write ratings of a person who says what the server says."""
-    listed = "clear: How?\n  1: x"
+    anchors = "".join(f"  {number}: x\n" for number in range(1, 6))
     with project.people.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["item", "variant", "rater", "axis", "score"])
         for line in project.answers.read_text("utf-8").splitlines():
             row = json.loads(line)
-            score = pick_verdict("clear", row["output"], listed)
+            score = pick_verdict("clear", row["output"], anchors)
             writer.writerow([row["item"], row["subject"], "ana", "clear", score])
 
 
