@@ -10,7 +10,7 @@ from worked_examples import run_examples
 
 
 @pytest.mark.parametrize(
-    "page", ["library.md", "plugins.md", "pytest.md", "other-tools.md", "mcp.md"]
+    "page", ["library.md", "plugins.md", "pytest.md", "other-tools.md", "mcp.md", "rewards.md"]
 )
 def test_the_examples_of_a_page_print_what_it_shows(page: str, tmp_path: Path) -> None:
     assert run_examples(page, tmp_path) > 0

@@ -13,6 +13,7 @@ from markscheme.vocabulary import UsageError
 
 _EPILOG = """\b
 Example:
+  markscheme mcp --folder .
   claude mcp add markscheme -- markscheme mcp --folder .
 
 The server speaks the Model Context Protocol on stdin and stdout until the client closes stdin. Its
