@@ -67,7 +67,7 @@ class Reward:
         `log_metric` gets the mean of each axis, and the share of answers that could be marked.
         """
         items = columns.get(self.item_column) or [None] * len(completions)
-        asked = prompts or [None] * len(completions)
+        asked: Sequence[Text | None] = prompts or [None] * len(completions)
         breakdowns = [
             self.mark(completion, item=item, prompt=prompt)
             for completion, item, prompt in zip(completions, items, asked, strict=True)
