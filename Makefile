@@ -8,7 +8,7 @@ COMPILE := $(BIN)/python -m piptools compile --quiet --strip-extras --no-header 
   --no-emit-index-url --no-emit-find-links --no-emit-trusted-host
 
 .DEFAULT_GOAL := help
-.PHONY: help demo model test check lint types imports documents audit fuzz fuzz-logs hostile chromium pytest fix schemas catalogues exams pins bench peers live clean
+.PHONY: help demo model test check lint types imports documents audit fuzz fuzz-logs hostile chromium pytest fix schemas catalogues exams pins site bench peers judges live clean
 
 help: ## what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -53,10 +53,11 @@ imports: $(VENV)/.dev
 
 audit: $(VENV)/.run
 	$(BIN)/markscheme audit tutor-capstone --exam capstone --exam capstone-extra --exam regression
+	$(BIN)/markscheme audit tutor-capstone-strict --exam capstone --exam capstone-extra --exam regression
 	$(BIN)/markscheme audit context-agent --exam context-queries
 
 documents: $(VENV)/.run
-	$(BIN)/markscheme lint --level error tutor-capstone capstone capstone-extra regression
+	$(BIN)/markscheme lint --level error tutor-capstone tutor-capstone-strict capstone capstone-extra regression practice
 	$(BIN)/markscheme lint --level warning context-agent context-queries
 	$(BIN)/markscheme lint --level warning src/markscheme/builtin/project/rubric.yaml src/markscheme/builtin/project/exam.yaml
 
@@ -95,12 +96,18 @@ pins: $(VENV)/.dev ## compile the pinned requirements anew (names no index)
 	$(COMPILE) --extra tokens -o requirements/run.txt pyproject.toml
 	$(COMPILE) --allow-unsafe -o requirements/dev.txt requirements/dev.in
 
+site: $(VENV)/.dev ## build the documentation site into site/; a broken link is an error
+	$(BIN)/zensical build --strict
+
 bench: $(VENV)/.dev ## measure bulk scoring beside its floor; writes docs/performance.md
 	@$(BIN)/python -m compileall -q src
 	$(BIN)/python benchmarks/bulk.py --work .bench --document docs/performance.md
 
 peers: $(VENV)/.run ## measure the peers in environments of their own (2.6 GB, a quarter of an hour); writes docs/performance.md
 	$(BIN)/python benchmarks/peers/run.py --work .bench --document docs/performance.md
+
+judges: $(VENV)/.run ## measure judged runs beside autorubric and pydantic-evals (0.9 GB, six minutes); writes docs/performance.md
+	$(BIN)/python benchmarks/judge.py --work .bench --document docs/performance.md
 
 live: $(VENV)/.run ## measure live runs beside the peers (1.8 GB, ten minutes); writes docs/performance.md
 	@$(BIN)/python -m compileall -q src

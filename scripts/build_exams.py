@@ -1,7 +1,7 @@
 """Write the built-in exams from the verb table; the same table gives the same bytes.
 
 Example:
-    python scripts/build_exams.py            write the three exams
+    python scripts/build_exams.py            write the four exams
     python scripts/build_exams.py --check    exit 1 if a file is not what would be written
     python scripts/build_exams.py --counts   print how the items are spread
 """
@@ -24,6 +24,12 @@ if TYPE_CHECKING:
 
 EXAMS = Path(__file__).resolve().parents[1] / "src" / "markscheme" / "builtin" / "exams"
 SEED: VerbForm = ("eat", Tense.PAST_SIMPLE, Person.THIRD_SINGULAR)
+# What `builtin/examples/tutor.jsonl` shows to a subject, so no exam may ask it.
+EXAMPLES: tuple[VerbForm, ...] = (
+    ("do", Tense.PAST_SIMPLE, Person.THIRD_SINGULAR),
+    ("go", Tense.PRESENT_PERFECT, Person.SECOND_SINGULAR),
+    ("have", Tense.PRESENT_CONTINUOUS, Person.FIRST_PLURAL),
+)
 CORE_VERBS = 20
 """The first verbs of the table are the capstone's."""
 SHARE = dict.fromkeys(Tense, 2) | {Tense.PRESENT_SIMPLE: 1}
@@ -78,19 +84,21 @@ class FormDraw:
 
 
 def list_plans(table: VerbTable) -> tuple[ExamPlan, ...]:
-    """Return the plans of the three exams: core verbs, every third of the others, all verbs."""
+    """Return the plans: core verbs, every third of the others, all verbs, and all for practice."""
     verbs = tuple(table.verbs)
     core, others = verbs[:CORE_VERBS], verbs[CORE_VERBS:]
     return (
         ExamPlan(name="capstone", ids="e-39-{:02}", verbs=core, rounds=3, first=(SEED,)),
         ExamPlan(name="capstone-extra", ids="x-39-{:02}", verbs=others[::3], rounds=1),
         ExamPlan(name="regression", ids="r-38-{:03}", verbs=verbs, rounds=3, regular_past=True),
+        # Last, so that it takes what the exams of the gates leave.
+        ExamPlan(name="practice", ids="p-41-{:03}", verbs=verbs, rounds=4, regular_past=True),
     )
 
 
 def choose_forms(table: VerbTable) -> dict[str, list[VerbForm]]:
     """Return the forms of each exam, in order. No form is asked twice."""
-    taken: set[VerbForm] = set()
+    taken = set(EXAMPLES)
     return {plan.name: draw_forms(table, plan, taken) for plan in list_plans(table)}
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -125,6 +127,17 @@ def look(browser: Browser) -> Iterator[Any]:
     yield opened
     for context in contexts:
         context.close()
+
+
+@pytest.fixture
+def memory_folder(tmp_path: Path) -> Iterator[Path]:
+    """Give a folder in memory where there is one: thousands of commits need no disk there."""
+    shared = Path("/dev/shm")  # noqa: S108 - it is the memory that is wanted
+    if not os.access(shared, os.W_OK):
+        yield tmp_path
+        return
+    with TemporaryDirectory(dir=shared) as folder:
+        yield Path(folder)
 
 
 @pytest.fixture

@@ -8,8 +8,9 @@ from typing import Any
 
 from markscheme import Exam, Gate, GateReport, Item, Level, Marks, Measures, Rubric, Run
 from markscheme.mark.axes import MaxWords
-from markscheme.vocabulary import AxisSpec, FrozenDict
+from markscheme.vocabulary import UNKNOWN_SCORE, AxisSpec, FrozenDict
 from markscheme.weigh.gates import evaluate_gates
+from markscheme.weigh.totals import AxisValues
 
 AXES = (
     AxisSpec(name="right", weight=Decimal("0.75"), axis=MaxWords(limit=1)),
@@ -45,9 +46,11 @@ def exam_of(items: dict[str, list[Cells]], tags: dict[str, dict[str, str]] | Non
 
 
 def run_of(items: dict[str, list[Cells]], *, errors: int = 0, **measures: Any) -> Run:
-    counts: dict[str, dict[tuple[Fraction | None, ...], int]] = {}
+    counts: dict[str, dict[AxisValues, int]] = {}
     for item, answers in items.items():
-        cells = [tuple(None if v is None else Fraction(v) for v in answer) for answer in answers]
+        cells: list[AxisValues] = [
+            tuple(UNKNOWN_SCORE if v is None else Fraction(v) for v in answer) for answer in answers
+        ]
         counts[item] = {values: cells.count(values) for values in cells}
     marks = Marks(axes=("right", "brief"), items=counts, errors=errors)
     return Run(

@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from typing import TYPE_CHECKING
+
+from commands import here
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
 HOSTILE = (
     "<script>window.pwned = 1</script>",
     "</script><script>window.pwned = 1</script>",
@@ -70,3 +78,28 @@ def without_controls(text: str) -> str:
     """Return a text as a tag value may hold it: control characters are refused there."""
     joiner = "\u200d"
     return "".join(sign for sign in text if sign.isprintable() or sign == joiner)
+
+
+def score_hostile_answers(folder: Path, store: Path, *, subject: str = HOSTILE[0]) -> None:
+    """Score and store a run in which everything that can be said is hostile."""
+    items, rows = [], []
+    for at, text in enumerate(HOSTILE):
+        tags = {
+            "pair": without_controls(HOSTILE[at // 2 * 2]),
+            "third": without_controls(HOSTILE[at % 3]),
+            "long": without_controls(HOSTILE[55 - at % 2]),
+        }
+        items.append(
+            {"id": f"h{at}", "prompt": text, "expected_contains": [text[:2000]], "tags": tags}
+        )
+        said = text if at % 3 else {"correction": text, "spanish_gloss": text, "explanation": text}
+        rows.append({"item": f"h{at}", "output": said, "subject": subject, "latency_ms": at})
+    expected = [{**item, "gloss_contains": item["expected_contains"]} for item in items]
+    exam = {"exam": "hostile", "items": expected}
+    (folder / "exam.yaml").write_text(json.dumps(exam, ensure_ascii=False), encoding="utf-8")
+    rows += [{"item": f"{text} is no item", "output": text} for text in HOSTILE]
+    lines = "".join(f"{json.dumps(row)}\n" for row in rows)
+    (folder / "answers.jsonl").write_text(lines, encoding="utf-8")
+    files = ("-r", "tutor-capstone", "-e", folder / "exam.yaml", "-a", folder / "answers.jsonl")
+    scored = here("score", *files, "--store", store)
+    assert scored.code == 4, scored.err

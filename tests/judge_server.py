@@ -3,8 +3,8 @@
     python tests/judge_server.py [PORT] [DELAY]
 
 Verdicts follow from the answer and the id alone, so that equal questions get equal replies. `GET
-/counts` tells how often each question was asked. `refuses` names the kinds of `response_format`
-that get a 400.
+/counts` tells how often each question was asked. `refuses` says which kinds of `response_format`
+get an error, with its status and message; `say` replies in place of `decide`.
 """
 
 from __future__ import annotations
@@ -15,38 +15,52 @@ import re
 import sys
 import threading
 from collections import Counter
+from collections.abc import Callable, Mapping
 from hashlib import blake2b
+from types import MappingProxyType
 from typing import Any
 
 ANSWER = re.compile(r"^BEGIN answer (\w+)\n(.*?)\nEND answer \1$", re.DOTALL | re.MULTILINE)
 
 
+ENTRY = re.compile(r"^([\w.-]+): .*((?:\n  .*)*)", re.MULTILINE)
+
+
 def decide(body: dict[str, Any]) -> str:
-    """Return the reply to a request: the ids are in its schema, the verdict follows from both."""
+    """Return the reply to a request: the ids are in its list, the verdict follows from both."""
     user = body["messages"][-1]["content"]
     answer = (ANSWER.search(user) or ["", "", user])[2]
-    listed = user.partition("\nList:\n")[2]
-    ids = re.findall(r"^([\w.-]+): ", listed, re.MULTILINE)
+    entries = ENTRY.findall(user.rpartition("\nList:\n")[2].partition("\n\n")[0])
     marks = [
-        {"id": id_, "why": "as it says", "verdict": pick_verdict(id_, answer, listed)}
-        for id_ in ids
+        {"id": id_, "why": "as it says", "verdict": pick_verdict(id_, answer, details)}
+        for id_, details in entries
     ]
     return json.dumps({"marks": marks})
 
 
-def pick_verdict(id_: str, answer: str, listed: str) -> Any:
+def pick_verdict(id_: str, answer: str, details: str) -> Any:
+    """Return a number of the anchors, one of the options, or true or false."""
     number = blake2b(f"{id_} {answer}".encode(), digest_size=2).digest()[0]
-    if re.search(rf"^{re.escape(id_)}: .*\n  \d: ", listed, re.MULTILINE):
-        return 1 + number % 5
-    return number % 2 == 0
+    anchors = sorted(map(int, re.findall(r"^  (-?\d+): ", details, re.MULTILINE)))
+    options = sorted(re.findall(r'"([^"]*)"', details)) if "  one of " in details else []
+    choices: list[Any] = anchors or options or [True, False]
+    return choices[number % len(choices)]
 
 
 class JudgeServer:
     """Replies after a delay, and counts."""
 
-    def __init__(self, delay: float = 0.0, *, refuses: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        delay: float = 0.0,
+        *,
+        refuses: Mapping[str, tuple[str, str]] = MappingProxyType({}),
+        say: Callable[[dict[str, Any]], str | dict[str, Any]] = decide,
+    ) -> None:
         self.delay = delay
+        self.model = "judge-2026-11-01"
         self.refuses = refuses
+        self.say = say
         self.counts: Counter[str] = Counter()
         self.bodies: list[dict[str, Any]] = []
         self.url = ""
@@ -102,17 +116,32 @@ class _Talk(asyncio.Protocol):
         server.bodies.append(body)
         way = body.get("response_format", {}).get("type")
         if way in server.refuses:
-            error = {"error": {"message": f"response_format of type {way} is not supported"}}
-            self._send(error, "400 Bad Request")
+            status, message = server.refuses[way]
+            self._send({"error": {"message": message}}, status)
             return
         words = json.dumps(body["messages"]).encode()
         server.counts[blake2b(words, digest_size=10).hexdigest()] += 1
         asyncio.get_running_loop().call_later(server.delay, self._reply, body)
 
     def _reply(self, body: dict[str, Any]) -> None:
-        choice = {"message": {"content": decide(body)}, "finish_reason": "stop"}
-        usage = {"prompt_tokens": 100, "completion_tokens": 20}
-        self._send({"choices": [choice], "usage": usage, "model": "judge-2026-11-01"})
+        said = self._server.say(body)
+        message = said if isinstance(said, dict) else {"content": said}
+        reason = "tool_calls" if message.get("tool_calls") else "stop"
+        choice = {
+            "index": 0,
+            "message": {"role": "assistant", **message},
+            "finish_reason": reason,
+        }
+        self._send(
+            {
+                "id": "1",
+                "object": "chat.completion",
+                "created": 0,
+                "model": self._server.model,
+                "choices": [choice],
+                "usage": {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120},
+            }
+        )
 
     def _send(self, document: dict[str, Any], status: str = "200 OK") -> None:
         body = json.dumps(document).encode()

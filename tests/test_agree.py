@@ -385,6 +385,8 @@ def test_pairs_with_few_common_answers_are_told_from_chance(tmp_path: Path) -> N
     (summary,) = axis["pair_summaries"]
     assert (summary["pairs"], summary["few"]) == (21, 6)
     assert "r9" not in (*summary["worst"], *summary["best"])
+    # The median is over the pairs that count, and says how many these are.
+    assert "median of 15 pairs" in here("agree", "--ratings", tmp_path / "more.csv").out
     assert {one["rater"] for one in axis["by_rater"]} == {*scores}
 
 

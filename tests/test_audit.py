@@ -57,6 +57,13 @@ def test_the_built_in_rubric_is_sound() -> None:
     assert all(rates.right and rates.wrong for rates in REPORT.rates)
 
 
+def test_the_strict_rubric_is_sound() -> None:
+    report = audit("tutor-capstone-strict", "capstone")
+    assert report.verdict is AuditVerdict.SOUND
+    assert [rates.false_negative_rate for rates in report.rates] == [0] * 6
+    assert [rates.false_positive_rate for rates in report.rates] == [0] * 6
+
+
 def test_golden_cases_alone_kill_every_mutant_of_the_rubric_that_is_not_equivalent() -> None:
     rules = [
         tried for tried in REPORT.mutants if tried.mutant.kind is not MutantKind.DROP_EXPECTATION

@@ -1,8 +1,9 @@
-"""The mean of an axis is over the answers that it could judge, whatever other axes abstain from."""
+"""The mean of an axis is known if it could judge every answer, whatever other axes abstain from."""
 
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,11 @@ from hypothesis import strategies as st
 
 from commands import here
 from comparisons import GOOD, Files, rows
+from marked_criteria import rubric_of
 from markscheme import score
-from markscheme.vocabulary import compute_mean
-from markscheme.weigh.totals import AxisTotals
+from markscheme.mark.axes import MaxWords
+from markscheme.vocabulary import NOT_APPLICABLE, UNKNOWN_SCORE, ScoreBounds, compute_mean
+from markscheme.weigh.totals import WeightScale
 
 PACKAGE = (
     "# Memory\n# Codebase\n- a (src/a.py:3)\n# Patterns\n# Dispatched\n# Gaps\n# Recommendation\n"
@@ -47,9 +50,10 @@ def test_such_a_result_is_verified_and_one_of_an_earlier_version_too(tmp_path: P
     path.write_text(json.dumps(document))
     assert here("verify", path).code == 1
     for part in (document["summary"], *document["summary"]["subjects"]):
-        del part["judged"], part["unjudged"]
+        del part["judged"], part["unjudged"], part["bounds"], part["axis_bounds"]
         part["axes"] = dict.fromkeys(part["axes"])
-    document["summary"]["exact"]["axes"] = dict.fromkeys(document["summary"]["axes"])
+    document["summary"]["groups"] = []
+    document["summary"]["exact"] = {"axes": dict.fromkeys(document["summary"]["axes"])}
     path.write_text(json.dumps(document))
     assert here("verify", path).code == 0
 
@@ -63,20 +67,26 @@ def test_the_terminal_says_how_many_answers_an_axis_could_judge(tmp_path: Path) 
     assert "0 of 2 answers could be judged" in lines["S-04"]
 
 
-VALUES = st.none() | st.fractions(0, 1, max_denominator=9)
+VALUES = st.sampled_from([UNKNOWN_SCORE, NOT_APPLICABLE]) | st.fractions(0, 1, max_denominator=9)
+RUBRIC = rubric_of(("a", MaxWords(limit=1)), ("b", MaxWords(limit=1)))
 
 
 @given(st.lists(st.tuples(st.tuples(VALUES, VALUES), st.integers(1, 5)), max_size=6))
-def test_the_mean_is_that_of_the_judged_values_alone(counts: list[Any]) -> None:
-    totals = AxisTotals.from_counts(("a", "b"), counts)
+def test_the_mean_is_over_what_applies_and_unknown_as_soon_as_one_value_is(
+    counts: list[tuple[Any, int]],
+) -> None:
+    totals = WeightScale(RUBRIC).sum_answers(counts)
     for at, axis in enumerate(("a", "b")):
         every = [values[at] for values, count in counts for _ in range(count)]
-        known = [value for value in every if value is not None]
-        assert totals.means[axis] == compute_mean(sum(known), len(known))
-        assert (totals.judged[axis], totals.unjudged[axis]) == (
-            len(known),
-            len(every) - len(known),
-        )
+        known = [value for value in every if isinstance(value, Fraction)]
+        unknown = every.count(UNKNOWN_SCORE)
+        total = totals.axes[axis]
+        assert (total.n, total.not_applicable) == (len(known), every.count(NOT_APPLICABLE))
+        assert total.mean == (None if unknown else compute_mean(sum(known), len(known)))
+        if unknown:
+            low, high = sum(known), sum(known) + unknown
+            n = len(known) + unknown
+            assert total.bounds == ScoreBounds(low=Fraction(low, n), high=Fraction(high, n))
 
 
 @pytest.fixture

@@ -28,6 +28,7 @@ from markscheme import (
 from markscheme.mark.axes import MaxWords
 from markscheme.vocabulary import Allowance, AxisSpec, BaselineLimit, to_record
 from markscheme.weigh.gates import evaluate_gates, evaluate_non_inferiority
+from markscheme.weigh.totals import AxisValues
 
 TWO_PERCENT = Allowance(amount=Decimal("0.02"), relative=True)
 TWO_POINTS = Allowance(amount=Decimal("0.02"), relative=False)
@@ -37,7 +38,7 @@ AXIS = AxisSpec(name="a", weight=Decimal(1), axis=MaxWords(limit=1))
 
 def run_of(*scores: Any, name: str = "run", **more: Any) -> Run:
     """Return a run in which item i0, i1, … got these scores."""
-    items: dict[str, dict[tuple[Fraction | None, ...], int]] = {
+    items: dict[str, dict[AxisValues, int]] = {
         f"i{at}": {(Fraction(value),): 1} for at, value in enumerate(scores)
     }
     marks = Marks(axes=("a",), items=items, errors=more.pop("errors", 0))

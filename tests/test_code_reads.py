@@ -45,6 +45,14 @@ def checks_memory_first(*calls: tuple[str, Any]) -> bool:
         "sudo python3 -c \"print(open('a').read())\"",
         "jq .name package.json",
         "tac src/app.py",
+        "sort src/app.py | head",
+        "cut -c1-80 src/app.py",
+        "diff src/a.py src/b.py",
+        "wc -l src/app.py",
+        "while read line; do echo $line; done < src/app.py",
+        'echo "$(<src/app.py)"',
+        "tr a-z A-Z < src/app.py",
+        "mapfile lines < src/app.py",
     ],
 )
 def test_code_in_a_command_that_reads_a_file_is_a_search(command: str) -> None:

@@ -36,7 +36,7 @@ def check_agreement(rubric: Rubric, exam: Exam, rows: list[tuple[str, Any]]) -> 
             assert got == list(wanted.cells.values())
             assert marked.got[at] == wanted.got
             assert marked.readings[at] == wanted.reading.value
-            values = tuple(found.value for found in wanted.cells.values())
+            values = tuple(found.axis_value for found in wanted.cells.values())
             assert marked.values[marked.vectors[at]] == values
 
 

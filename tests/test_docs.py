@@ -6,6 +6,7 @@ import doctest
 import importlib
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -102,6 +103,26 @@ def test_the_readme_is_short_and_every_link_leads_somewhere() -> None:
         text = document.read_text(encoding="utf-8")
         for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", text):
             assert (document.parent / target).exists(), f"{document.name}: {target}"
+
+
+def test_every_decision_is_listed() -> None:
+    folder = ROOT / "docs" / "decisions"
+    listed = re.findall(r"\]\((\d{4}-[^)]+)\)", (folder / "index.md").read_text(encoding="utf-8"))
+    assert listed == sorted(path.name for path in folder.glob("[0-9]*.md"))
+
+
+def test_the_site_is_built_without_a_broken_link_and_lists_every_page(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "docs", tmp_path / "docs")
+    shutil.copy(ROOT / "zensical.toml", tmp_path)
+    program = str(Path(sys.executable).with_name("zensical"))
+    build = [program, "build", "--strict"]
+    done = subprocess.run(build, cwd=tmp_path, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    settings = (ROOT / "zensical.toml").read_text(encoding="utf-8")
+    for page in (path.relative_to(tmp_path) for path in (tmp_path / "docs").rglob("*.md")):
+        assert (tmp_path / "site" / Path(*page.parts[1:])).with_suffix(".html").exists()
+        if "decisions" not in page.parts:
+            assert f'"{"/".join(page.parts[1:])}"' in settings, f"{page} is not in zensical.toml"
 
 
 def test_no_file_names_a_package_host() -> None:

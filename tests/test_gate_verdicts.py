@@ -25,7 +25,7 @@ TUTOR = load_rubric("tutor-capstone")
         ({"a": []}, {}, "holds no answer"),
         ({"a": [(1, 1)], "b": []}, {}, "1 missing"),
         ({"a": [(1, 1)]}, {"errors": 2}, "2 errors"),
-        ({"a": [(1, None)]}, {}, "1 unscored"),
+        ({"a": [(1, None)], "b": []}, {}, "1 missing, 1 unscored"),
     ],
 )
 @pytest.mark.parametrize(

@@ -149,6 +149,7 @@ def test_the_trend_leaves_out_what_cannot_be_compared_and_says_why() -> None:
     assert document["trend"][1] == {
         "run": "last",
         "subject": None,
+        "started": None,
         "score": 0.8,
         "axes": {"right": 0.75, "brief": 1.0},
     }

@@ -13,7 +13,7 @@ from commands import here
 DOCS = Path(__file__).parent.parent / "docs"
 
 
-@pytest.mark.parametrize("page", ["import.md", "healthbench-style.md"])
+@pytest.mark.parametrize("page", ["import.md", "healthbench-style.md", "judges.md"])
 def test_the_commands_of_the_page_print_what_it_shows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: str
 ) -> None:

@@ -286,6 +286,14 @@ def test_names_with_control_characters_are_refused_in_documents(tmp_path: Path) 
     assert "items.0.id: " in done.out + done.err
 
 
+def test_a_finding_stays_on_its_line_whatever_a_key_is_called(tmp_path: Path) -> None:
+    path = tmp_path / "keys.yaml"
+    path.write_text('"a\\nkeys.yaml:9: all is well": 1\nrubric: words\n', encoding="utf-8")
+    done = here("lint", path)
+    assert "R002 error: a\\nkeys.yaml:9: all is well: unknown key" in done.out
+    assert all("all is well" not in line or "R002" in line for line in done.out.splitlines())
+
+
 def test_a_live_subject_with_a_control_character_needs_another_name(tmp_path: Path) -> None:
     project = Project(tmp_path)
     files = ("-r", project.rubric, "-e", project.exam, "--no-store")

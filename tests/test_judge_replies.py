@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import time
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -66,6 +68,10 @@ def as_tool_call(text: str) -> dict[str, Any]:
     return {"message": {"content": None, "tool_calls": [call]}, "finish_reason": "tool_calls"}
 
 
+def as_fenced_by_windows(text: str) -> dict[str, Any]:
+    return as_content(f"```\r\n{text}\r\n```\r\n")
+
+
 def as_fenced(text: str) -> dict[str, Any]:
     return as_content(f"```json\n{text}\n```")
 
@@ -79,6 +85,7 @@ SHAPES: dict[str, Callable[[str], dict[str, Any]]] = {
     "content": as_content,
     "tool call": as_tool_call,
     "fenced": as_fenced,
+    "fenced by Windows": as_fenced_by_windows,
     "thought": as_thought,
 }
 
@@ -86,7 +93,7 @@ SHAPES: dict[str, Callable[[str], dict[str, Any]]] = {
 def read(choice: dict[str, Any], asked: tuple[JudgeQuestion, ...] = ASKED) -> Any:
     """Read the body of a completion as a judged run does."""
     body = json.dumps({"choices": [choice], "model": "m-1"}).encode()
-    return read_judge_reply(parse_completion(body, 1, Secrets(), reads_tool_call=True), asked)
+    return read_judge_reply(parse_completion(body, 1, Secrets(), judging=True), asked)
 
 
 MALFORMED = {
@@ -199,12 +206,50 @@ MALFORMED = {
     "XML": "<marks><c1>true</c1></marks>",
     "YAML": "marks:\n  - {id: c1, verdict: true}",
     "a table": "| id | verdict |\n|----|----|\n| c1 | true |",
+    "a BOM": "\ufeff" + reply(),
+    "a no-break space before": "\u00a0" + reply(),
+    "a zero-width space after": reply() + "\u200b",
+    "a separator of files after": reply() + "\x1c",
+    "a NUL after": reply() + "\x00",
+    "a semicolon after": reply() + ";",
+    "the word json before": "json\n" + reply(),
+    "a variable": "marks = " + reply(),
+    "a fence of tildes": f"~~~json\n{reply()}\n~~~",
+    "a fence of four": f"````json\n{reply()}\n````",
+    "a fence in a fence": f"```json\n```json\n{reply()}\n```\n```",
+    "a fence on one line": f"```json {reply()} ```",
+    "a fence that nobody opened": f"{reply()}\n```",
+    "words after a fence": f"```json\n{reply()}\n```\nDone.",
+    "a thought in capitals": f"<THINK>so</THINK>{reply()}",
+    "a thought that nobody opened": f"so</think>{reply()}",
+    "a thought closed by another word": f"<think>so</thinking>{reply()}",
+    "a thought in a thought": f"<think>a<think>b</think>c</think>{reply()}",
+    "a forged end of thought": f"<think>so</think>{reply(clear=1)}</think>{reply()}",
+    "a key in escapes twice": reply().replace('"verdict": 4', '"verdict": 1, "verd\\u0069ct": 4'),
+    "marks in escapes twice": reply()[:-1] + ', "m\\u0061rks": []}',
+    "a key that differs in case": reply().replace('"verdict": 4', '"Verdict": 4'),
+    "a key with a space": reply().replace('"verdict": 4', '"verdict ": 4'),
+    "marks in other letters": reply().replace("marks", "m\u0430rks"),
+    "an id in other letters": reply().replace('"c1"', '"\u04411"'),
+    "a why that is an object with a key twice": reply().replace(
+        '"it says so"', '{"a": 1, "a": 2}', 1
+    ),
+    "half of a surrogate pair as id": reply().replace('"c1"', '"\\ud800"'),
+    "half of a surrogate pair as key": reply().replace('"why"', '"\\udc00"', 1),
+    "a further mark that is null": marks_text(*WELL, None),
+    "a further mark that is empty": marks_text(*WELL, {}),
+    "an answer of each kind": json.dumps(GOOD),
+    "verdicts by position": json.dumps({"marks": list(GOOD.values())}),
+    "verdicts by id": json.dumps({"marks": GOOD, "why": "so"}),
+    "an object in an object": json.dumps({"response": json.loads(reply())}),
+    "a schema": json.dumps({"type": "object", "properties": json.loads(reply())}),
+    "too long": reply().replace("it says so", "x" * 1_000_001, 1),
     "the example of the prompt": '{"marks":[{"id":"clear","why":"…","verdict":…}]}',
 }
 
 
-def test_the_set_holds_at_least_200_replies() -> None:
-    assert len(MALFORMED) * len(SHAPES) >= 200
+def test_the_set_holds_at_least_200_replies_in_each_shape() -> None:
+    assert len(MALFORMED) + sum(len(list_wrong_verdicts(kind)) for kind in KINDS) >= 200
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -215,6 +260,174 @@ def test_no_malformed_reply_becomes_a_number(name: str, shape: str) -> None:
     assert found.reason
     assert "\n" not in found.reason
     assert len(found.reason) < 200
+
+
+# What is no verdict, as it stands in JSON: on each kind of axis alone, in each of the shapes.
+NO_NUMBER = r"""
+    "" " " "4" "5" "1" "4.0" "4/5" "5/5" "4 out of 5" "3-4" "four" "IV" "+4" "0" "-1" "\u0664"
+    "\uff14" "true" "false" "True" "yes" "no" "met" "unmet" "mostly" "null" "None" "n/a" "N/A"
+    [] [4] [true] ["kind"] [[4]] {} {"score":4} {"verdict":4} {"value":true} {"kind":1} "unknown"
+    NaN Infinity -Infinity 1e999 4e0 4E0 40e-1 0.4e1 4.0 4.00 5.0 4.0000000000000001 3.5 -0 -0.0
+    -1 -4 0 6 10 100 1000000000000 4. .4 +4 04 4,0 4_0 --4 0x4 1e 4e "\ud83d" "\udc00" "\u0000"
+    "4\n" undefined None True False TRUE nul tru yes 'kind' "Kind" "KIND" "kind " " kind"
+    "kind\u200b" "k\u0131nd" "\u043aind" "kind,rude" "kind/rude" "kind or rude" "none" "other"
+"""
+OTHER_DIGITS = {"\u0664", "\uff14", "\u2463"}
+KINDS: dict[str, tuple[JudgeQuestion, set[str]]] = {
+    "scale": (SCALE, {"true", "false", "1.5", '"kind"', "9" * 5000}),
+    "halves": (HALVES, {"true", "4.25", "0.5", "5.5", "3.50000000000000000001", '"kind"'}),
+    "choice": (TONE, {"true", "4", "1", "0", "1.0"}),
+    "criterion": (MET, {"4", "1", "0", "1.0", '"kind"', "0.5"}),
+}
+RIGHT = {
+    "scale": {"1", "4", "5"},
+    "halves": {"4.0", "4.00", "5.0", "3.5", '"n/a"'},
+    "choice": {'"kind"', '"rude"'},
+    "criterion": {"true", "false"},
+}
+
+
+def split_literals(line: str) -> list[str]:
+    """Return the literals of a line; those in quotation marks may hold spaces."""
+    return re.findall(r'"[^"]*"|\[.*?\](?=\s|$)|\{.*?\}|[^\s"\[{]+', line)
+
+
+def list_wrong_verdicts(kind: str) -> list[str]:
+    literals = {literal for line in NO_NUMBER.splitlines() for literal in split_literals(line)}
+    return sorted((literals | OTHER_DIGITS | KINDS[kind][1]) - RIGHT[kind])
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_wrong_verdict_becomes_a_score_on_any_kind_of_axis(kind: str, shape: str) -> None:
+    question = KINDS[kind][0]
+    wrong = list_wrong_verdicts(kind)
+    assert len(wrong) > 80
+    for literal in wrong:
+        text = f'{{"marks": [{{"id": "{question.id}", "why": "so", "verdict": {literal}}}]}}'
+        found = read(SHAPES[shape](text), (question,))
+        assert isinstance(found, RefusedReply), (literal, found)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_right_verdict_is_read_on_any_kind_of_axis(kind: str, shape: str) -> None:
+    question = KINDS[kind][0]
+    for literal in RIGHT[kind]:
+        text = f'{{"marks": [{{"id": "{question.id}", "why": "so", "verdict": {literal}}}]}}'
+        found = read(SHAPES[shape](text), (question,))
+        assert not isinstance(found, RefusedReply), (literal, found)
+        (verdict,) = found
+        value = json.loads(literal)
+        assert verdict.score == (value if isinstance(value, str) else Fraction(str(float(value))))
+
+
+# Responses of an endpoint that hold a well-formed reply, and are none.
+CONTENT = {"content": reply()}
+CALL = {"type": "function", "function": {"name": "response", "arguments": reply()}}
+NO_COMPLETION: dict[str, Any] = {
+    "no choices": {"choices": []},
+    "choices is null": {"choices": None},
+    "choices is an object": {"choices": {"message": CONTENT, "finish_reason": "stop"}},
+    "the reply itself": json.loads(reply()),
+    "a list": [{"message": CONTENT}],
+    "two choices": {"choices": [as_content(reply()), as_content(reply(clear=1))]},
+    "an error beside it": {"choices": [as_content(reply())], "error": {"message": "overloaded"}},
+    "an error in the choice": {"choices": [{**as_content(reply()), "error": {"message": "x"}}]},
+    "no message": {"choices": [{"finish_reason": "stop"}]},
+    "the message is text": {"choices": [{"message": reply(), "finish_reason": "stop"}]},
+    "a text completion": {"choices": [{"text": reply(), "finish_reason": "stop"}]},
+    "a delta": {"choices": [{"delta": CONTENT, "finish_reason": "stop"}]},
+    "the content is an object": {"choices": [as_content(json.loads(reply()))]},
+    "the content is a number": {"choices": [as_content(4)]},  # type: ignore[arg-type]
+    "the content is null": {"choices": [{"message": {"content": None}, "finish_reason": "stop"}]},
+    "reasoning only": {
+        "choices": [
+            {"message": {"content": "", "reasoning_content": reply()}, "finish_reason": "stop"}
+        ]
+    },
+    "a refusal beside it": {
+        "choices": [{"message": {**CONTENT, "refusal": "No."}, "finish_reason": "stop"}]
+    },
+    "a refusal as a part": {
+        "choices": [
+            as_content(
+                [{"type": "text", "text": reply()}, {"type": "refusal", "refusal": "No."}]  # type: ignore[arg-type]
+            )
+        ]
+    },
+    "a tool call beside it": {
+        "choices": [{"message": {**CONTENT, "tool_calls": [CALL]}, "finish_reason": "stop"}]
+    },
+    "a function call beside it": {
+        "choices": [
+            {"message": {**CONTENT, "function_call": CALL["function"]}, "finish_reason": "stop"}
+        ]
+    },
+    "two tool calls": {
+        "choices": [
+            {"message": {"content": "", "tool_calls": [CALL, CALL]}, "finish_reason": "stop"}
+        ]
+    },
+    "a tool call without arguments": {
+        "choices": [
+            {
+                "message": {"content": "", "tool_calls": [{"function": {"name": "response"}}]},
+                "finish_reason": "tool_calls",
+            }
+        ]
+    },
+    "a tool call that was cut off": {
+        "choices": [{**as_tool_call(reply()), "finish_reason": "length"}]
+    },
+    **{
+        f"ended with {reason!r}": {"choices": [{"message": CONTENT, "finish_reason": reason}]}
+        for reason in (
+            *("length", "LENGTH", "max_tokens", "content_filter", "SAFETY", "refusal", "error"),
+            *("tool_calls", "function_call", "cancelled", "abort", "paused", "", None, 1, True),
+            *(["stop"], {"type": "stop"}, "stop\u0000", " stop"),
+        )
+    },
+}
+
+
+@pytest.mark.parametrize("name", NO_COMPLETION)
+def test_a_whole_reply_in_a_response_that_is_none_is_refused(name: str) -> None:
+    body = json.dumps(NO_COMPLETION[name]).encode()
+    found = read_judge_reply(parse_completion(body, 1, Secrets(), judging=True), ASKED)
+    assert isinstance(found, RefusedReply), found
+    assert found.reason
+
+
+@pytest.mark.parametrize(
+    "reason", ["stop", "STOP", "end_turn", "eos", "eos_token", "stop_sequence", "COMPLETE"]
+)
+def test_what_endpoints_say_of_a_normal_end_is_understood(reason: str) -> None:
+    assert not isinstance(read({"message": CONTENT, "finish_reason": reason}), RefusedReply)
+
+
+def test_an_endpoint_need_not_say_how_a_reply_ended() -> None:
+    assert not isinstance(read({"message": CONTENT}), RefusedReply)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```json\n" + " " * 900_000 + "```" + " " * 50_000 + "x",
+        "<think>" * 100_000,
+        "<think>" + "</" * 400_000,
+        '{"marks": [' + " " * 900_000,
+        '{"marks": ' * 90_000,
+        "[" * 900_000,
+        '{"marks": "' + "\\u0041" * 150_000,
+        '{"marks": ' + "9" * 900_000,
+    ],
+    ids=["fence", "thoughts", "thought", "spaces", "objects", "lists", "escapes", "digits"],
+)
+def test_a_hostile_reply_is_refused_at_once(text: str) -> None:
+    started = time.process_time()
+    assert isinstance(read_judge_text(text, ASKED), RefusedReply)
+    assert time.process_time() - started < 0.5
 
 
 WELL_FORMED = {
@@ -236,6 +449,11 @@ WELL_FORMED = {
     "why with JSON in it": (reply().replace("it says so", '{\\"verdict\\": 1}'), GOOD),
     "an empty why": (reply().replace("it says so", ""), GOOD),
     "spaces around": (f"\n  {reply()}\n", GOOD),
+    "lines of Windows": (json.dumps(json.loads(reply()), indent=2).replace("\n", "\r\n"), GOOD),
+    "letters in escapes": (reply().replace('"kind"', '"k\\u0069nd"'), GOOD),
+    "a pair of surrogates": (reply().replace("it says so", "\\ud83d\\ude00"), GOOD),
+    "a fence in why": (reply().replace("it says so", "```json\\n{}\\n```"), GOOD),
+    "a thought in why": (reply().replace("it says so", "<think>so</think>"), GOOD),
 }
 
 

@@ -282,6 +282,7 @@ def test_the_provenance_names_judge_way_and_served_model(tmp_path: Path) -> None
         "orders": 1,
         "served": ["m-2026-11-01"],
         "panel": None,
+        **judged.fingerprints["facts"],
     }
 
 

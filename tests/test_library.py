@@ -69,6 +69,7 @@ def test_the_public_names_are_exactly_these() -> None:
     assert functions == {
         "agree",
         "audit",
+        "calibrate",
         "compare",
         "compare_runs",
         "exam",
@@ -141,7 +142,7 @@ def test_groups_by_tag_are_exact_and_the_worst_comes_first() -> None:
     good = {"correction": "ate", "spanish_gloss": "comió", "explanation": ""}
     result = score(TUTOR, exam, [{"item": "e-39-01", "output": good}, *rows])
     verbs = [group for group in result.summary.groups if group.tag == "verb"]
-    lost = [group.n * (1 - group.score) for group in verbs]
+    lost = [group.n * (1 - group.score) for group in verbs if group.score is not None]
     assert lost == sorted(lost, reverse=True)
     eat = next(group for group in verbs if group.value == "eat")
     assert (eat.n, eat.score) == (3, (1 + 2 * Fraction(5, 100)) / 3)

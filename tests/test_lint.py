@@ -90,6 +90,10 @@ def test_the_built_in_documents_have_no_errors_and_only_known_warnings() -> None
     assert set(codes(report)) == {"E007", "E008", "E009", "E014"}
     assert codes(report)["E014"] == 2  # the capstone and its extra file are small
     assert lint("context-agent", "context-queries").findings == ()
+    assert lint("tutor-capstone-strict").findings == ()
+    practice = lint("practice", rubric="tutor-capstone-strict")
+    assert practice.ok
+    assert set(codes(practice)) == {"E007"}
 
 
 def test_the_first_item_of_the_seed_would_pass_by_an_echo_and_by_a_wrong_participle() -> None:

@@ -20,7 +20,18 @@ REST = {
     },
     "E": {"exam": "exam: example"},
     "D": {"rubric": "rubric: example", "verdicts": "verdicts: [better, same, worse]"},
+    "J": {"judge": "judge: example", "subject": "subject: llm:claude-haiku-4.5"},
 }
+JUDGED = "openai:gpt-5-mini"
+
+
+def list_missing_keys(code: str, stated: set[str]) -> dict[str, str]:
+    """Return what makes an example whole; codes of judges are about exams and rubrics too."""
+    if code[0] == "J" and "items" in stated:
+        return REST["E"]
+    if code[0] == "J" and "axes" in stated:
+        return {"rubric": REST["R"]["rubric"]}
+    return {} if "panel" in stated else REST[code[0]]
 
 
 def example(code: str, kind: str) -> str:
@@ -30,7 +41,7 @@ def example(code: str, kind: str) -> str:
     if kind == "with":
         return text
     stated = set(re.findall(r"^(\w+):", text, flags=re.MULTILINE))
-    rest = [line for key, line in REST[code[0]].items() if key not in stated]
+    rest = [line for key, line in list_missing_keys(code, stated).items() if key not in stated]
     return "\n".join([*rest, text])
 
 
@@ -45,7 +56,7 @@ def codes_of(code: str, kind: str, folder: Path) -> tuple[set[str], list[str]]:
             rubric = beside
         else:
             exams = [beside]
-    report = lint(main, rubric=rubric, exams=exams)
+    report = lint(main, rubric=rubric, exams=exams, judged=[JUDGED])
     errors = [str(found) for found in report.findings if found.severity == "error"]
     return {found.code for found in report.findings}, errors
 

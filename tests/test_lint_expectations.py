@@ -33,6 +33,14 @@ def find(folder: Path, code: str, *items: str, rubric: str | None = None) -> lis
             "expected: goed, tags: {verb: go, tense: past-simple, person: 3sg}",
             '"goed" is no form of the verb; past-simple, 3sg of `go` is "went"',
         ),
+        (
+            f"expected: has ate, {TAGS}",
+            '"has ate" is no form of the verb; past-simple, 3sg of `eat` is "ate"',
+        ),
+        (
+            "expected: did worked, tags: {verb: work, tense: past-simple, person: 2sg}",
+            '"did worked" is no form of the verb; past-simple, 2sg of `work` is "worked"',
+        ),
         (f"expected: comió, {TAGS}", '"comió" is Spanish; past-simple, 3sg of `eat` is "ate"'),
         (
             f"gloss_contains: [ate], {TAGS}",

@@ -63,6 +63,17 @@ def test_a_type_that_json_lacks_is_refused_with_its_line_and_the_types(
     assert "is no type of JSON; allowed: array, boolean, integer, null, number" in problem.message
 
 
+def test_all_types_that_json_lacks_are_told_at_once(tmp_path: Path) -> None:
+    properties = "{answer: {type: str}, type: {enum: [{type: x}], items: {type: [nul]}}}"
+    path = write(tmp_path / "r.yaml", SCHEMA.replace("{answer: {type: string}}", properties))
+    with pytest.raises(DocumentError) as caught:
+        load_rubric(path)
+    assert [problem.field.removeprefix("axes.0.schema.") for problem in caught.value.problems] == [
+        "properties.answer.type",
+        "properties.type.items.type",
+    ]
+
+
 def test_another_mistake_in_a_schema_is_told_at_its_place(tmp_path: Path) -> None:
     path = write(tmp_path / "r.yaml", SCHEMA.replace("[answer]", "answer"))
     with pytest.raises(DocumentError) as caught:

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from commands import Project, here
 from markscheme import load_exam, load_rubric, score
+from markscheme.vocabulary import UNKNOWN_SCORE
 from markscheme.weigh.distribution import Drift
 from markscheme.weigh.gates import BaselineReport, ItemChange
 from markscheme.weigh.patterns import (
@@ -213,7 +214,7 @@ def test_an_outlier_without_a_near_miss_must_stand_alone_in_several_axes() -> No
 
 def test_errors_that_are_tied_to_a_tag_are_told() -> None:
     marks = run_of({}).marks
-    failed: dict[AxisValues, int] = {(None,) * len(AXES): 1}
+    failed: dict[AxisValues, int] = {(UNKNOWN_SCORE,) * len(AXES): 1}
     items = {item: failed if item in PAST else counts for item, counts in marks.items.items()}
     found = find_patterns(RUBRIC, EXAM, bare(Marks(axes=AXES, items=items)))
     assert [(one.kind, dict(one.tags)) for one in found] == [("errors", {"tense": "past-simple"})]

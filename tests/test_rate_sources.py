@@ -222,7 +222,7 @@ def test_an_answer_that_names_a_variant_is_told_without_saying_which(desk: Desk)
     answers = desk.folder / "named.jsonl"
     answers.write_text("\n".join(lines), encoding="utf-8")
     done = rate(desk, "", "-e", project.exam, "-a", answers, rubric=str(project.rubric))
-    assert "1 answer names a variant: i1" in done.err
+    assert "1 answer names a variant or a family of models: i1" in done.err
     assert "small-2" not in done.err.lower()
 
 

@@ -1,386 +1,289 @@
-"""Marks and measures: counted while answers stream, kept small, and recovered from result files."""
+"""`score --ratings`: people's and judges' marks on scales, choices and criteria make the score."""
 
 from __future__ import annotations
 
-import json
-from collections import Counter
-from decimal import Decimal
 from fractions import Fraction
-from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from msgspec import structs
 
-from markscheme import (
-    DocumentError,
-    Marks,
-    Measures,
-    Rubric,
-    Run,
-    UsageError,
-    load_exam,
-    load_rubric,
-    score,
-    verify,
-)
-from markscheme.mark.axes import MaxWords
-from markscheme.read.results import read_published_result
-from markscheme.vocabulary import AxisSpec, simplest_fraction, to_float
-from markscheme.weigh.gates import evaluate_gates
-from markscheme.weigh.patterns import (
-    build_failing_column,
-    build_miss_columns,
-    compute_item_axis_means,
-)
-from markscheme.weigh.published_run import build_published_run
-from markscheme.weigh.totals import MeasureTotal, WeightScale
+import markscheme
+from marked_answers import ANSWERS, FULL, HEADER, Desk
+from markscheme import InputError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
-    from markscheme.weigh.totals import AxisValues
 
-TUTOR = load_rubric("tutor-capstone")
-CAPSTONE = load_exam("capstone", rubric=TUTOR)
-SMALL = structs.replace(CAPSTONE, items=CAPSTONE.items[:4], fingerprint="b2:small")
-GOOD = {"correction": "ate", "spanish_gloss": "comió", "explanation": "x"}
-OUTPUTS = st.sampled_from(["Ate.", "", GOOD, {**GOOD, "spanish_gloss": ""}, "word " * 31])
-ROWS = st.lists(
-    st.fixed_dictionaries(
-        {
-            "item": st.sampled_from([item.id for item in SMALL.items]),
-            "output": OUTPUTS,
-            "subject": st.sampled_from([None, "a", "b"]),
-            "latency_ms": st.none() | st.integers(0, 5) | st.floats(0, 10**6),
-            "cost": st.none() | st.floats(0, 10**6),
-            "tokens_in": st.none() | st.integers(0, 10**12),
-        }
-    ),
-    max_size=25,
-)
-TWO = Rubric(
-    name="two",
-    version=1,
-    axes=tuple(AxisSpec(name=n, weight=Decimal("0.5"), axis=MaxWords(limit=1)) for n in "ab"),
-    gates=(),
-    fingerprint="b2:two",
-    pass_mark=Decimal("0.5"),
-)
-VALUES = st.tuples(*[st.none() | st.fractions(0, 1, max_denominator=50)] * 2)
-MARKS = st.builds(
-    Marks,
-    axes=st.just(("a", "b")),
-    items=st.dictionaries(
-        st.sampled_from("xyz"), st.dictionaries(VALUES, st.integers(1, 9), max_size=4)
-    ),
-    errors=st.integers(0, 9),
-)
-TOTALS = st.builds(MeasureTotal, n=st.integers(1, 9), sum=st.fractions(0, 10))
-MEASURES = st.builds(
-    Measures,
-    answers=st.integers(0, 99),
-    latency_ms=st.dictionaries(st.floats(0, 1e9), st.integers(1, 9), max_size=5),
-    cost=TOTALS,
-    tokens_in=TOTALS,
-    tokens_out=TOTALS,
-)
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    return Desk(tmp_path)
 
 
-def runs_of(rows: list[dict[str, Any]]) -> dict[str | None, Run]:
-    numbered = [{**row, "attempt": at} for at, row in enumerate(rows)]
-    return {run.subject: run for run in score(TUTOR, SMALL, numbered).runs}
+def with_source(rows: tuple[str, ...], source: str) -> list[str]:
+    return [f"{row},{source}" for row in rows]
 
 
-# --- counting -----------------------------------------------------------------------------------
+def replace(rows: tuple[str, ...], *changes: tuple[str, str]) -> list[str]:
+    """Return the rows with the last cell of some of them replaced; `None` is not possible."""
+    changed = []
+    for row in rows:
+        start, _, _ = row.rpartition(",")
+        new = next((score for key, score in changes if start.endswith(key)), None)
+        changed.append(row if new is None else f"{start},{new}")
+    return changed
 
 
-@given(ROWS, st.data())
-def test_marks_and_measures_do_not_depend_on_the_order_of_answers(
-    rows: list[dict[str, Any]], data: st.DataObject
-) -> None:
-    assert runs_of(rows) == runs_of(data.draw(st.permutations(rows)))
+def test_marks_of_people_make_the_score(desk: Desk) -> None:
+    done = desk.score_rows(FULL)
+    assert done.code == 0, done.err
+    assert done.json["summary"]["exact"]["score"] == "127/144"
+    first, second = done.json["items"]
+    assert (first["score"], second["score"]) == (7 / 8, 8 / 9)
+    assert first["breakdown"] == {"words": 1.0, "tone": 0.75, "outcome": 0.5, "facts": 1.0}
+    assert "unmarked" not in done.json
 
 
-@given(ROWS, ROWS)
-def test_parts_merged_are_the_whole(one: list[dict[str, Any]], two: list[dict[str, Any]]) -> None:
-    whole, first, second = runs_of(one + two), runs_of(one), runs_of(two)
-    for subject in {row["subject"] for row in one} & {row["subject"] for row in two}:
-        marks = first[subject].marks.merged(second[subject].marks)
-        assert marks == whole[subject].marks
-        measures = first[subject].measures.merged(second[subject].measures)
-        assert measures == whole[subject].measures
+def test_the_order_of_the_rows_changes_nothing(desk: Desk) -> None:
+    assert desk.score_rows(FULL[::-1]).out == desk.score_rows(FULL).out
 
 
-@given(ROWS)
-def test_measures_are_exact(rows: list[dict[str, Any]]) -> None:
-    for subject, run in runs_of(rows).items():
-        own = [row for row in rows if row["subject"] == subject]
-        latencies = [row["latency_ms"] for row in own if row["latency_ms"] is not None]
-        assert run.measures.answers == len(own)
-        assert run.measures.latencies == len(latencies)
-        middle = run.measures.latency_percentile(Fraction(50))
-        exact = [Fraction(repr(float(value))) for value in latencies]
-        assert middle == (median(exact) if exact else None)
-        costs = [Fraction(repr(row["cost"])) for row in own if row["cost"] is not None]
-        assert run.measures.cost == MeasureTotal(n=len(costs), sum=sum(costs, Fraction(0)))
-        tokens = [row["tokens_in"] for row in own if row["tokens_in"] is not None]
-        assert run.measures.tokens_in == MeasureTotal(n=len(tokens), sum=Fraction(sum(tokens)))
-        assert run.measures.tokens_out == MeasureTotal()
-
-
-def test_different_latencies_are_counted_over_many_batches() -> None:
-    rows = [
-        {"item": SMALL.items[at % 4].id, "attempt": at, "output": "x", "latency_ms": at / 7}
-        for at in range(120_000)
-    ]
-    (run,) = score(TUTOR, SMALL, rows).runs
-    assert run.measures.latencies == run.marks.answers == 120_000
-    middle = (Fraction(repr(59_999 / 7)) + Fraction(repr(60_000 / 7))) / 2
-    assert run.measures.latency_percentile(Fraction(50)) == middle
-
-
-def test_a_bad_row_makes_the_run_of_every_subject_incomplete() -> None:
-    rows = [{"item": i.id, "output": "x", "subject": s} for i in SMALL.items for s in ("a", "b")]
-    result = score(TUTOR, SMALL, [*rows, {"item": "nowhere", "output": "x"}])
-    assert result.summary.errors == 1
-    assert [run.marks.errors for run in result.runs] == [1, 1]
-    assert not any(run.marks.complete for run in result.runs)
-
-
-def test_an_exam_without_answers_is_one_run_without_marks() -> None:
-    (run,) = score(TUTOR, SMALL, []).runs
-    assert (run.subject, run.marks.answers, len(run.marks.missing)) == (None, 0, 4)
-    assert run.measures == Measures()
-
-
-# --- as plain data ------------------------------------------------------------------------------
-
-
-@given(MARKS)
-def test_marks_come_back_from_json_as_they_were(marks: Marks) -> None:
-    assert Marks.from_dict(json.loads(json.dumps(marks.to_dict()))) == marks
-
-
-@given(MARKS)
-def test_items_with_equal_counts_share_them_and_nothing_else_changes(marks: Marks) -> None:
-    data = marks.to_dict()
-    read = Marks.from_dict(data)
-    objects = {str(data["items"][item]): read.items[item] for item in data["items"]}
-    assert all(read.items[item] is objects[str(data["items"][item])] for item in read.items)
-    for items in (None, list(marks.items)[:2], ["x"] * 2 if "x" in marks.items else []):
-        assert added(read.counts(items)) == added(marks.counts(items))
-    names = ("answers", "unscored", "missing", "complete")
-    assert all(getattr(read, name) == getattr(marks, name) for name in names)
-
-
-def added(counts: list[tuple[AxisValues, int]]) -> Counter[AxisValues]:
-    return sum((Counter({values: count}) for values, count in counts), Counter())
-
-
-@given(MARKS)
-def test_what_is_weighed_once_is_weighed_as_each_item_by_itself(marks: Marks) -> None:
-    shared, apart = Marks.from_dict(marks.to_dict()), WeightScale(TWO)
-    scale, means = WeightScale(TWO), apart.compute_item_means(marks)
-    for item, counts in marks.items.items():
-        assert scale.sum_item(shared.items[item]) == apart.sum_answers(counts.items())
-    each = Counter(total.mean for total, n in scale.sum_items(shared) for _ in range(n))
-    assert each == Counter(means.values())
-    assert scale.compute_item_means(shared) == means
-    assert build_miss_columns(shared) == build_miss_columns(marks)
-    assert build_miss_columns(shared, Fraction(1, 10)) == build_miss_columns(marks, Fraction(1, 10))
-    assert (compute_item_axis_means(shared), build_failing_column(shared)) == (
-        compute_item_axis_means(marks),
-        build_failing_column(marks),
+def test_several_files_are_read_as_one(desk: Desk) -> None:
+    one, two = (
+        desk.write_ratings(rows, name=name)
+        for name, rows in (("a.csv", FULL[:4]), ("b.csv", FULL[4:]))
     )
+    assert desk.score(one, two).out == desk.score_rows(FULL).out
 
 
-@given(MARKS.filter(lambda marks: marks.items))
-def test_the_column_of_an_axis_is_what_its_means_say(marks: Marks) -> None:
-    means = [one[0] for one in compute_item_axis_means(marks)]
-    known = {at: value for at, value in enumerate(means) if value is not None}
-    limit = Fraction(1, 2)
-    column = build_miss_columns(marks)["a"]
-    assert column.seen == known.keys()
-    assert column.missed == {at for at, value in known.items() if value < limit}
-    if known:
-        limit = max(limit, sum(known.values(), Fraction(0)) / len(known) - Fraction(1, 10))
-    short = build_miss_columns(marks, Fraction(1, 10))["a"]
-    assert short.missed == {at for at, value in known.items() if value < limit}
+def test_a_wide_table_holds_scales_and_choices(desk: Desk) -> None:
+    wide = desk.write_ratings(
+        ["i1,,ana,2.5,too-long,", "i2,,ana,3,right,fine"],
+        header="item,variant,rater,tone,outcome,remark",
+        name="wide.csv",
+    )
+    criteria = desk.write_ratings([row for row in FULL if ",facts," in row], name="criteria.csv")
+    assert desk.score(wide, criteria).out == desk.score_rows(FULL).out
 
 
-@given(MEASURES)
-def test_measures_come_back_from_json_as_they_were(measures: Measures) -> None:
-    assert Measures.from_dict(json.loads(json.dumps(measures.to_dict()))) == measures
+def test_several_people_count_by_their_mean(desk: Desk) -> None:
+    done = desk.score_rows([*FULL, "i1,,ben,tone,,1", "i1,,ben,facts,c1,0"])
+    # tone (3/4 + 0) / 2 and facts (3 · 1/2 + 1) / 4
+    breakdown = done.json["items"][0]["breakdown"]
+    assert (breakdown["tone"], breakdown["facts"]) == (3 / 8, 5 / 8)
 
 
-@given(MARKS, MARKS)
-def test_merging_is_adding_and_has_no_order(one: Marks, two: Marks) -> None:
-    assert one.merged(two) == two.merged(one)
-    assert one.merged(two).answers == one.answers + two.answers
+def test_every_repeat_of_one_rater_counts(desk: Desk) -> None:
+    rows = [*(f"{row}," for row in FULL), "i1,,ana,tone,,1,1", "i1,,ana,tone,,1,2"]
+    done = desk.score_rows(rows, f"{HEADER},repeat")
+    assert done.json["items"][0]["breakdown"]["tone"] == 1 / 4
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"axes": None},
-        {"values": [["2", "1"]]},
-        {"values": [["1"]]},
-        {"values": [["1/0", "1"]]},
-        {"values": [["nan", "1"]]},
-        {"items": {"x": {"7": 1}}},
-        {"items": {"x": {"0": 0}}},
-        {"items": {"x": {"0": 1.5}}},
-        {"items": {"x": {"0": 1}, "y": {"0": True}}},
-        {"items": {"x": {"0": 1}, "y": {"0": 1.0}}},
-        {"items": []},
-        {"errors": -1},
-        {"errors": True},
-    ],
-)
-def test_data_that_are_no_marks_are_refused(change: dict[str, Any]) -> None:
-    data = {"axes": ["a", "b"], "values": [["1", "1/2"]], "items": {"x": {"0": 1}}, "errors": 0}
-    assert Marks.from_dict(data).answers == 1
-    with pytest.raises(ValueError, match="no marks"):
-        Marks.from_dict({**data, **change})
+def test_what_does_not_apply_scales_up_the_other_weights(desk: Desk) -> None:
+    done = desk.score_rows(replace(FULL, ("i1,,ana,tone,", "n/a")))
+    # Without the two points of tone, 5.5 of 6 points are left.
+    assert done.json["items"][0]["score"] == pytest.approx(11 / 12, abs=1e-15)
+    assert done.code == 0
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"latency_ms": {"nan": 1}},
-        {"latency_ms": {"inf": 1}},
-        {"latency_ms": {"-1": 1}},
-        {"latency_ms": {"1": 0}},
-        {"cost": {"n": 0, "sum": "1"}},
-        {"cost": {"n": 1, "sum": "-1"}},
-        {"cost": None},
-    ],
-)
-def test_data_that_are_no_measures_are_refused(change: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match="no measures"):
-        Measures.from_dict({**Measures().to_dict(), **change})
+@pytest.mark.parametrize(("met", "unmet"), [("1", "0"), ("true", "false"), ("TRUE", "False")])
+def test_a_criterion_is_met_or_not(desk: Desk, met: str, unmet: str) -> None:
+    rows = replace(FULL, ("facts,c1", met), ("facts,c2", unmet))
+    assert desk.score_rows(rows).json["items"][0]["breakdown"]["facts"] == 1
 
 
-# --- from result files --------------------------------------------------------------------------
+def test_a_criterion_that_does_not_apply_leaves_the_sum(desk: Desk) -> None:
+    done = desk.score_rows(replace(FULL, ("i1,,ana,facts,c1", "n/a")))
+    assert done.json["items"][0]["breakdown"]["facts"] == 1
 
 
-@given(st.integers(0, 10**6), st.integers(1, 10**6))
-def test_a_fraction_is_recovered_from_its_double(numerator: int, denominator: int) -> None:
-    value = Fraction(numerator % (denominator + 1), denominator)
-    published = json.loads(json.dumps(to_float(value)), parse_float=Decimal)
-    assert simplest_fraction(published) == value
+@pytest.mark.parametrize("written", ["yes", "no", "met", "2", "0.5", "-1", "maybe"])
+def test_other_words_for_a_criterion_are_refused(desk: Desk, written: str) -> None:
+    done = desk.score_rows(replace(FULL, ("i1,,ana,facts,c1", written)))
+    assert done.code == 3
+    assert f":4: score: `{written}` is no score; allowed: 1, 0, n/a, true, false" in done.err
 
 
-@given(st.decimals(0, 1, places=12))
-def test_a_short_decimal_stands_for_itself(value: Any) -> None:
-    assert simplest_fraction(value) == Fraction(value)
+def test_what_nobody_marked_is_counted_and_the_score_stays_unknown(desk: Desk) -> None:
+    done = desk.score_rows(FULL[3:6])
+    assert done.code == 4
+    assert done.json["unmarked"] == {"tone": 1, "outcome": 1, "facts": 4}
+    assert "6 marks are missing: tone (1), outcome (1), facts (4)" in done.err
+    assert [row["score"] for row in done.json["items"]] == [None, None]
 
 
-def write(folder: Path, rows: list[Any], suffix: str = "json") -> Path:
-    result = score(TUTOR, SMALL, rows)
-    path = folder / f"r.{suffix}"
-    if suffix == "json":
-        path.write_text(json.dumps(result.to_dict()))
-    else:
-        path.write_text("".join(json.dumps(row) + "\n" for row in result.frame.rows(named=True)))
-    return path
+def test_a_score_that_is_left_empty_is_a_missing_mark(desk: Desk) -> None:
+    done = desk.score_rows(replace(FULL, ("i1,,ana,tone,", "")))
+    assert done.code == 4
+    assert "1 mark is missing: tone (1)" in done.err
 
 
-def read(path: Path, **more: Any) -> Run:
-    return build_published_run(read_published_result(path), TUTOR, SMALL, **more)
+def test_without_ratings_all_marks_are_missing(desk: Desk) -> None:
+    done = desk.score()
+    assert done.code == 4
+    assert done.json["unmarked"] == {"tone": 2, "outcome": 2, "facts": 5}
 
 
-FULL: list[dict[str, Any]] = [
-    {"item": item.id, "output": GOOD, "latency_ms": 0.1, "cost": 0.2} for item in SMALL.items
-]
+def test_all_mistakes_are_reported_at_once(desk: Desk) -> None:
+    done = desk.score_rows(
+        [
+            "i3,,ana,tone,,3",
+            "i1,,ana,tones,,3",
+            "i1,,ana,words,,1",
+            "i1,,ana,tone,c1,3",
+            "i1,,ana,facts,,1",
+            "i1,,ana,facts,d1,1",
+            "i1,,ana,facts,c3,1",
+            "i1,,ana,tone,,3.25",
+            "i1,,ana,outcome,,to-long",
+            "i1,,ana,outcome,,n/a",
+            "i2,,ana,outcome,,right",
+            "i2,,ana,outcome,,wrong",
+            "i1,,ana,remark,,3",
+            "i1,,,tone,,3",
+        ]
+    )
+    assert done.code == 3
+    for told in (
+        ":2: item: `i3` is no item of doses",
+        ":3: axis: `tones` is no axis of advice; allowed: tone, outcome, facts, remark",
+        ":4: axis: `words` is decided by code, so nobody rates it",
+        ":5: criterion: `c1` stands where none belongs; `tone` is a scale and has no criteria",
+        ":6: criterion: is empty; `facts` is rated by criterion",
+        ":7: criterion: `d1` is no criterion of `i1`; allowed: c1, c2",
+        ":8: criterion: `c3` is decided by its check; leave the rating out",
+        ":9: score: `3.25` is no score; allowed: numbers from 1 to 3 in steps of 0.5, n/a",
+        ":10: score: `to-long` is no score; allowed: right, too-long, wrong; did you mean",
+        ":11: score: `n/a` is no score; allowed: right, too-long, wrong",
+        ":13: axis: `outcome` of `i2` was rated by `ana` on line 12 already; once is allowed",
+        ":14: score: `3` stands where none belongs; `remark` is a note",
+        ":15: rater: is empty; a rater is needed",
+    ):
+        assert told in done.err
 
 
-@settings(max_examples=30)
-@given(rows=ROWS, suffix=st.sampled_from(["json", "jsonl"]))
-def test_a_run_is_recovered_from_its_result_file(
-    tmp_path_factory: pytest.TempPathFactory, rows: list[dict[str, Any]], suffix: str
-) -> None:
-    numbered = [{**row, "attempt": at} for at, row in enumerate(rows)]
-    bad = {"item": "nowhere", "output": "x"}
-    path = write(tmp_path_factory.mktemp("r"), [*numbered, bad], suffix)
-    for run in score(TUTOR, SMALL, [*numbered, bad]).runs:
-        several = len({row["subject"] for row in rows}) > 1
-        if several and run.subject is None:
-            continue  # no name to ask for
-        found = read(path, subject=run.subject)
-        assert (found.marks, found.measures) == (run.marks, run.measures)
-        same = (run.rubric, run.exam) if suffix == "json" else (None, None)
-        assert (found.rubric, found.exam) == same
+def test_a_person_and_a_judge_are_never_averaged(desk: Desk) -> None:
+    rows = [*with_source(FULL, "person"), "i1,,gpt,facts,c1,1,judge"]
+    done = desk.score_rows(rows, f"{HEADER},source")
+    assert done.code == 3
+    assert ":11: source: `facts` of `i1` was rated by the judge `gpt` here and by" in done.err
+    assert "the person `ana` on line 4" in done.err
 
 
-def changed(path: Path, change: Callable[[dict[str, Any]], Any]) -> Path:
-    document = json.loads(path.read_text())
-    change(document)
-    path.write_text(json.dumps(document))
-    return path
+def test_a_person_and_a_judge_may_mark_different_axes(desk: Desk) -> None:
+    rows = [row.replace(",ana,", ",gpt,") if "facts" in row else row for row in FULL]
+    rows = [f"{row},{'judge' if 'gpt' in row else ''}" for row in rows]
+    done = desk.score_rows(rows, f"{HEADER},source")
+    assert done.json["summary"]["exact"]["score"] == "127/144"
 
 
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        (lambda d: d["summary"].update(score=0.99), "summary.score: 0.99 is published"),
-        (lambda d: d["items"][1].update(score=0.9), "items.1.score: 0.9 is published"),
-        (lambda d: d["items"][1].update(expected=["eaten"]), "items.1"),
-        (lambda d: d["items"][1].update(item="e-39-99"), "items.1.item: e-39-99 is published"),
-        (lambda d: d["items"][1].update(d["items"][0]), "items.1.item: occurs twice"),
-        (lambda d: d["items"][1].update(latency_ms=-1), "items.1.latency_ms: must be a number"),
-        (lambda d: d["items"][1].update(subject=[1]), "items.1.subject: must be a text, or null"),
-        (lambda d: d["items"][1].update(cost="x"), "items.1.cost: must be a number"),
-        (lambda d: d["items"][1].update(latency_ms=float("nan")), "NaN is no number"),
-        (lambda d: d["items"][1].update(score=float("inf")), "Infinity is no number"),
-        (lambda d: d["summary"].update(errors=1), "summary.errors: 1 is published, 0 is right"),
-        (lambda d: d.update(items=[]), "holds no item; nothing could be judged"),
-    ],
-)
-def test_a_file_that_does_not_follow_from_its_cells_is_refused(
-    tmp_path: Path, change: Callable[[dict[str, Any]], Any], said: str
-) -> None:
-    path = changed(write(tmp_path, FULL), change)
-    with pytest.raises(DocumentError) as caught:
-        read(path)
-    assert said in str(caught.value)
+def test_nobody_is_a_person_and_a_judge(desk: Desk) -> None:
+    rows = [f"{row},{'judge' if 'tone' in row else 'person'}" for row in FULL]
+    done = desk.score_rows(rows, f"{HEADER},source")
+    assert ":3: source: `ana` is a person here and a judge on an earlier row" in done.err
 
 
-def test_a_file_without_its_worst_row_is_a_run_with_a_missing_item(tmp_path: Path) -> None:
-    path = changed(write(tmp_path, FULL), lambda d: (d["items"].pop(0), d.pop("summary")))
-    run = read(path)
-    assert run.marks.missing == (SMALL.items[0].id,)
-    assert evaluate_gates(TUTOR, SMALL, run).verdict == "undecided"
+def test_a_file_of_judges_scores_too(desk: Desk) -> None:
+    done = desk.score_rows(with_source(FULL, "judge"), f"{HEADER},source")
+    assert done.code == 0
+    assert done.json["summary"]["exact"]["score"] == "127/144"
 
 
-def test_several_subjects_need_a_name(tmp_path: Path) -> None:
-    rows = [{**row, "subject": name} for row in FULL for name in ("a", "b")]
-    path = write(tmp_path, rows)
-    with pytest.raises(UsageError, match="holds several subjects; name one of `a`, `b`"):
-        read(path)
-    with pytest.raises(UsageError, match="no answers of the subject `c`"):
-        read(path, subject="c")
-    assert read(path, subject="b").subject == "b"
+def test_an_unread_reply_of_a_judge_stays_unknown_with_its_reason(desk: Desk) -> None:
+    rows = [f"{row},judge," for row in FULL[1:]]
+    done = desk.score_rows([*rows, "i1,,ana,tone,,,judge,cut-off"], f"{HEADER},source,note")
+    assert done.code == 4
+    assert "cut-off" in done.json["items"][0]["reason"]["tone"]
 
 
-def test_a_file_of_another_rubric_or_exam_keeps_its_own_fingerprints(tmp_path: Path) -> None:
-    path = write(tmp_path, FULL)
-    changed(path, lambda d: d["rubric"].update(fingerprint="b2:x"))
-    run = read(path)
-    assert run.rubric == "b2:x"
-    assert evaluate_gates(TUTOR, SMALL, run).verdict == "undecided"
-    path = changed(write(tmp_path, FULL), lambda d: d["exam"].update(fingerprint="b2:y"))
-    assert evaluate_gates(TUTOR, SMALL, read(path)).verdict == "undecided"
+def test_the_variant_of_a_rating_is_the_subject_of_the_answer(desk: Desk) -> None:
+    subjects = [
+        {"item": item, "output": output, "subject": subject}
+        for subject in ("big", "small")
+        for item, output in ANSWERS
+    ]
+    desk.answers = desk.write_answers(subjects)
+    rows = [row.replace(",,", f",{who},", 1) for who in ("big", "small") for row in FULL]
+    lower = [row.replace("tone,,2.5", "tone,,1") if "small" in row else row for row in rows]
+    done = desk.score_rows(lower)
+    found = {row["subject"]: row["score"] for row in done.json["summary"]["subjects"]}
+    # The tone of the first answer of `small` is 0 in place of 3/4, a quarter of its score.
+    assert found["big"] - found["small"] == pytest.approx(3 / 32)
 
 
-def test_a_third_is_verified_as_the_fraction_that_it_was(tmp_path: Path) -> None:
-    rubric = load_rubric("tutor-capstone")
-    cells = {"correctness": 1.0, "spanish_gloss": 1 / 3, "schema": 1.0, "conciseness": 1.0}
-    exact = Fraction(3, 4) + Fraction(1, 12)
-    record = {"item": "x", "score": float(exact), "breakdown": cells}
-    (tmp_path / "p.json").write_text(json.dumps(record))
-    assert verify(tmp_path / "p.json", rubric).findings == ()
+def test_a_rating_of_an_answer_that_is_not_there_is_refused(desk: Desk) -> None:
+    desk.answers = desk.write_answers([{"item": "i1", "output": "dose", "subject": "big"}])
+    rows = ["i1,bg,ana,tone,,3", "i1,,ana,tone,,3", "i2,big,ana,tone,,3", "i1,big,ana,tone,,3"]
+    out = desk.folder / "out.jsonl"
+    done = desk.score(desk.write_ratings(rows), more=["-o", out])
+    assert done.code == 3
+    assert ":2: variant: `bg` is the subject of no answer; allowed: `big`; did you mean" in done.err
+    assert ":3: variant: an empty variant is the subject of no answer; allowed: `big`" in done.err
+    assert ":4: item: there is no answer of `big` to `i2`" in done.err
+    assert ":5:" not in done.err
+    assert not out.exists()
+
+
+def test_ratings_may_name_the_attempt(desk: Desk) -> None:
+    desk.answers = desk.write_answers(
+        [{"item": "i1", "output": "dose mg", "attempt": at} for at in (1, 2)]
+        + [{"item": "i2", "output": "day"}]
+    )
+    rows = [f"{row}," for row in FULL] + [
+        f"{row},2" for row in replace(FULL[:4], ("tone,", "1")) if row.startswith("i1")
+    ]
+    done = desk.score_rows(rows, f"{HEADER},attempt")
+    assert [row["breakdown"]["tone"] for row in done.json["items"]] == [0.75, 0.0, 1.0]
+    refused = desk.score_rows([f"{FULL[0]},3"], f"{HEADER},attempt")
+    assert ":2: item: there is no answer to `i1`, attempt 3" in refused.err
+
+
+def test_ratings_of_a_rubric_without_marked_axes_are_refused(desk: Desk) -> None:
+    text = "rubric: plain\nversion: 1\naxes:\n  - {name: words, kind: contains_all, weight: 1}\n"
+    scale = "  - {name: tone, kind: scale, question: Kind, anchors: {1: bad, 2: good}}\n"
+    desk.rubric.write_text(text + scale, encoding="utf-8")
+    plain = "exam: e\nitems:\n  - {id: i1, prompt: p, expected_contains: [dose]}\n"
+    desk.exam.write_text(plain, encoding="utf-8")
+    done = desk.score_rows(["i1,,ana,tone,,2"])
+    assert done.code == 2
+    assert "`plain` has no axis with a weight that people or judges mark" in done.err
+
+
+def test_ratings_that_mark_nothing_are_refused(desk: Desk) -> None:
+    done = desk.score_rows(["i1,,ana,tone,,"])
+    assert done.code == 2
+    assert "the ratings give no mark to an axis with a weight: tone, outcome, facts" in done.err
+
+
+def test_ratings_do_not_go_with_ray(desk: Desk) -> None:
+    path = desk.write_ratings(FULL)
+    done = desk.score(path, more=["--engine", "ray", "-o", desk.folder / "out"])
+    assert done.code == 2
+    assert "leave out --engine ray" in done.err
+
+
+def test_an_output_never_overwrites_the_ratings(desk: Desk) -> None:
+    path = desk.write_ratings(FULL)
+    done = desk.score(path, more=["-o", path])
+    assert done.code == 2
+    assert path.read_text(encoding="utf-8").startswith(HEADER)
+
+
+def test_the_library_takes_rows(desk: Desk) -> None:
+    keys = HEADER.split(",")
+    rows = [dict(zip(keys, row.split(","), strict=True)) for row in FULL]
+    answers = [{"item": item, "output": output} for item, output in ANSWERS]
+    result = markscheme.score(desk.rubric, desk.exam, answers, ratings=rows)
+    assert result.summary.score == Fraction(127, 144)
+    assert not result.unmarked
+    less = markscheme.score(desk.rubric, desk.exam, answers, ratings=rows[:3])
+    assert dict(less.unmarked) == {"tone": 1, "outcome": 1, "facts": 4}
+
+
+def test_the_library_refuses_what_the_command_refuses(desk: Desk) -> None:
+    answers = [{"item": item, "output": output} for item, output in ANSWERS]
+    row = {"item": "i1", "variant": "", "rater": "ana", "axis": "tone", "score": 7}
+    with pytest.raises(InputError, match="ratings:1: score: the number 7 is no score"):
+        markscheme.score(desk.rubric, desk.exam, answers, ratings=[row])
+    with pytest.raises(UsageError, match="no mark to an axis"):
+        markscheme.score(desk.rubric, desk.exam, answers, ratings=[{**row, "score": None}])

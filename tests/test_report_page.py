@@ -9,7 +9,7 @@ import pytest
 
 from browsing import DESK, OPEN_ALL, PHONE, faults_of_access
 from commands import here
-from hostile import HOSTILE, without_controls
+from hostile import HOSTILE, score_hostile_answers
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,28 +35,8 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Write the report of a run in which everything that can be said is hostile."""
     folder = tmp_path_factory.mktemp("hostile")
-    items, rows = [], []
-    for at, text in enumerate(HOSTILE):
-        tags = {
-            "pair": without_controls(HOSTILE[at // 2 * 2]),
-            "third": without_controls(HOSTILE[at % 3]),
-            "long": without_controls(HOSTILE[55 - at % 2]),
-        }
-        items.append(
-            {"id": f"h{at}", "prompt": text, "expected_contains": [text[:2000]], "tags": tags}
-        )
-        said = text if at % 3 else {"correction": text, "spanish_gloss": text, "explanation": text}
-        rows.append({"item": f"h{at}", "output": said, "subject": HOSTILE[0], "latency_ms": at})
-    expected = [{**item, "gloss_contains": item["expected_contains"]} for item in items]
-    exam = {"exam": "hostile", "items": expected}
-    (folder / "exam.yaml").write_text(json.dumps(exam, ensure_ascii=False), encoding="utf-8")
-    rows += [{"item": f"{text} is no item", "output": text} for text in HOSTILE]
-    lines = "".join(f"{json.dumps(row)}\n" for row in rows)
-    (folder / "answers.jsonl").write_text(lines, encoding="utf-8")
-    files = ("-r", "tutor-capstone", "-e", folder / "exam.yaml", "-a", folder / "answers.jsonl")
     store = ("--store", folder / "store.db")
-    scored = here("score", *files, *store)
-    assert scored.code == 4, scored.err
+    score_hostile_answers(folder, folder / "store.db")
     report = folder / "report.html"
     done = here("report", "latest", "-o", report, *store)
     assert done.code == 0, done.err
@@ -277,17 +257,37 @@ def test_a_phone_shows_everything_without_scrolling_sideways(look: Any, story: P
     assert seen.script("document.documentElement.scrollWidth") <= PHONE[0]
 
 
-def test_on_paper_what_lost_points_is_open(look: Any, story: Path) -> None:
+def test_on_paper_a_summary_of_two_pages_comes_before_the_items(look: Any, story: Path) -> None:
     seen = look(story, "#show=failed")
-    seen.script("dispatchEvent(new Event('beforeprint'))")
-    seen.settle()
-    assert seen.page.locator(".item[open]").count() == 16
     seen.page.emulate_media(media="print")
     assert not seen.page.locator(".controls").is_visible()
-    assert seen.page.pdf(format="A4").startswith(b"%PDF")
-    seen.script("dispatchEvent(new Event('afterprint'))")
+    row = seen.page.locator(".item", has_text="e-39-24").inner_text()
+    assert "YOU GOED. → went · correctness" in " ".join(row.split())
+    pages = seen.page.pdf(format="A4").count(b"/Type /Page\n")
+    assert pages == 3
     assert seen.state == "show=failed"
-    assert seen.page.locator(".item[open]").count() == 0
+
+
+def test_a_full_picture_of_the_page_shows_every_row(look: Any, story: Path) -> None:
+    seen = look(story)
+    seen.settle()
+    drawn = "row => row.checkVisibility({contentVisibilityAuto: true})"
+    assert seen.script(f"[...document.querySelectorAll('.item')].filter({drawn}).length") == 80
+
+
+def test_the_legend_shows_the_items_that_lost_points_on_an_axis(look: Any, story: Path) -> None:
+    seen = look(story)
+    seen.page.click("#bars .legend a:has-text('spanish_gloss')")
+    seen.settle()
+    assert seen.state == "axis=spanish_gloss"
+    assert seen.page.locator(".item:visible").count() == 14
+
+
+def test_the_next_commands_name_the_run_and_can_be_copied(look: Any, story: Path) -> None:
+    seen = look(story)
+    commands = seen.page.locator(".commands code").all_inner_texts()
+    assert commands[0].startswith("markscheme show ")
+    assert seen.page.locator(".commands .copy").count() == len(commands) == 4
 
 
 def test_without_its_script_the_page_still_tells_the_essentials(

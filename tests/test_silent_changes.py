@@ -31,6 +31,16 @@ def test_score_lint_and_runs_warn_of_weights_that_changed_in_silence(
     assert project.run("runs", "--limit", "2", "--format", "json").json["warnings"] == []
 
 
+def test_a_change_is_told_although_a_newer_version_was_scored_last(project: Project) -> None:
+    project.score(*[FULL] * 4)
+    old, changed = project.rubric, reweighed(project, "0.01", "0.04")
+    text = old.read_text(encoding="utf-8")
+    project.rubric = project.write("newer.yaml", text.replace("version: 1", "version: 2"))
+    assert CHANGED not in project.score(*[FULL] * 4).err
+    project.rubric = changed
+    assert CHANGED in project.score(*[FULL] * 4).err
+
+
 def test_a_version_that_rises_with_the_weights_is_no_reason_to_warn(project: Project) -> None:
     project.score(*[FULL] * 4)
     text = reweighed(project, "0.04", "0.01").read_text(encoding="utf-8")

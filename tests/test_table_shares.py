@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from commands import Project
 from markscheme import DecisionTable, DocumentError, lint, load_rubric
 from markscheme.prove.lint import prove_all_sizes, prove_follow_up
 from markscheme.vocabulary import (
@@ -302,6 +303,34 @@ def test_sixty_queries_are_decided_by_shares(tmp_path: Path) -> None:
     for worse, outcome in ((0, "go"), (3, "go"), (4, "no-go")):
         counts = {("quick", "better"): 30, ("deep", "worse"): worse, ("deep", "same"): 30 - worse}
         assert table.decide(counts) == outcome
+
+
+def test_a_decision_on_many_queries_names_ten_of_a_kind_and_no_step_that_is_not_stated(
+    project: Project,
+) -> None:
+    source = Path(__file__).parent.parent / "src/markscheme/builtin/rubrics/context-agent.yaml"
+    scales = (
+        source.read_text(encoding="utf-8")
+        .split("decision_table:")[0]
+        .replace("rubric: context-agent", "rubric: many")
+    )
+    table = SHARES.split("decision_table:")[1].replace("worse", "degraded").split("queries:")
+    rows = "queries: {quick: {at_least: 10, at_most: 60}}\n" + table[1].split("\n", 1)[1]
+    rubric = project.write("many.yaml", f"{scales}decision_table:{table[0]}{rows}")
+    items = [f"A-{number}" for number in range(1, 61)]
+    entries = (f"  - {{id: {item}, prompt: q, tags: {{mode: quick}}}}\n" for item in items)
+    exam = project.write("many-exam.yaml", f"exam: many\nitems:\n{''.join(entries)}")
+    lines = ["item,variant,rater,axis,score"]
+    for item, variant, axis in product(items, ("big", "small"), range(1, 7)):
+        is_worse = variant == "small" and item in items[:2]
+        lines.append(f"{item},{variant},anna,Q-0{axis},{2 if is_worse else 4}")
+    ratings = project.write("many.csv", "\n".join(lines))
+    words = ("-r", rubric, "-e", exam, "--ratings", ratings)
+    told = project.run("compare", *words, "-b", "big", "-c", "small")
+    assert told.code == 0, told.err
+    assert "2 degraded: A-1 (quick), A-2 (quick); 58 equivalent: A-3 (quick)," in told.out
+    assert "A-12 (quick) and 48 more\n" in told.out
+    assert "next:" not in told.out
 
 
 def test_a_range_without_an_upper_limit_is_proved_without_shares(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import zipfile
+import zlib
 from contextlib import suppress
 from decimal import Decimal
 from typing import TYPE_CHECKING
@@ -112,6 +113,7 @@ def _with_zstandard(path: Path, sample: bytes) -> Path:
     for magic, method, size in ((b"PK\x03\x04", 8, 22), (b"PK\x01\x02", 10, 24)):
         at = raw.rindex(magic)
         raw[at + method : at + method + 2] = (93).to_bytes(2, "little")
+        raw[at + method + 6 : at + method + 10] = zlib.crc32(sample).to_bytes(4, "little")
         raw[at + size : at + size + 4] = len(sample).to_bytes(4, "little")
     path.write_bytes(raw)
     return path

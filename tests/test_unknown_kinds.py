@@ -368,3 +368,129 @@ def test_a_call_beside_the_facts_about_a_codex_thread_is_a_doubt(kind: str, tmp_
     holder = {"meta": lines[0], "turn": turn["payload"], "state": state}[kind]
     holder["toolInvocations"] = [HIDDEN]
     assert any("toolInvocations" in doubt for doubt in read_lines(tmp_path, lines).doubts)
+
+
+ASK = {"role": "user", "content": "Tidy up."}
+DONE = {"role": "assistant", "content": "Done."}
+
+
+def test_a_result_whose_call_is_not_shown_is_a_doubt(tmp_path: Path) -> None:
+    result = {"role": "tool", "tool_call_id": "c9", "content": "Removed 3 files."}
+    assert read_document(tmp_path, [ASK, result, DONE]).doubts
+    output = {"type": "function_call_output", "call_id": "c9", "output": "Removed 3 files."}
+    lines = lines_of("openai-responses")
+    assert read_lines(tmp_path, [*lines, {"type": "response", "input": [output]}]).doubts
+    block = {"type": "tool_result", "tool_use_id": "c9", "content": "Removed 3 files."}
+    for name in ("claude-code", "claude-stream"):
+        lines = lines_of(name)
+        line = next(line for line in lines if line.get("type") == "user")
+        message = {"role": "user", "content": [block]}
+        assert read_lines(tmp_path, [*lines, line | {"uuid": "u9", "message": message}]).doubts
+
+
+@pytest.mark.parametrize("reason", ["tool_calls", "function_call", "length", "content_filter"])
+def test_a_response_that_ended_otherwise_than_it_shows_is_a_doubt(
+    reason: str, tmp_path: Path
+) -> None:
+    choice = {"index": 0, "finish_reason": "stop", "message": DONE}
+    record = {"request": {"messages": [ASK]}, "response": {"choices": [choice]}}
+    assert read_document(tmp_path, record).complete
+    choice["finish_reason"] = reason
+    assert read_document(tmp_path, record).doubts
+
+
+def test_items_of_the_server_alone_are_read_as_responses(tmp_path: Path) -> None:
+    call = {
+        "type": "web_search_call",
+        "id": "w1",
+        "status": "completed",
+        "action": {"type": "search", "query": "how to remove a file"},
+    }
+    text = [{"type": "output_text", "text": "Done."}]
+    items = [
+        {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Find."}]},
+        call,
+        {"type": "message", "role": "assistant", "content": text},
+    ]
+    found = read_lines(tmp_path, items)
+    assert (found.format, found.complete) == ("openai-responses", True)
+    assert [(each.name, each.status) for each in found.calls] == [("web_search", "ok")]
+
+
+def make_span(id_: str, name: str, **attributes: Any) -> dict[str, Any]:
+    """Return a span of a trace; of an attribute's name `__` stands for a dot."""
+    values = [
+        {"key": key.replace("__", "."), "value": {"stringValue": text}}
+        for key, text in attributes.items()
+    ]
+    times = {"startTimeUnixNano": "1772000000000000000", "endTimeUnixNano": "1772000001000000000"}
+    return {"traceId": "t1", "spanId": id_, "name": name, "attributes": values, **times}
+
+
+def read_trace(folder: Path, *spans: dict[str, Any]) -> Transcript:
+    answer = json.dumps([{"role": "assistant", "parts": [{"type": "text", "content": "Done."}]}])
+    last = make_span("z", "chat m", gen_ai__operation__name="chat", gen_ai__output__messages=answer)
+    document = {"resourceSpans": [{"scopeSpans": [{"spans": [*spans, last]}]}]}
+    return read_document(folder, document)
+
+
+def state_calls(*ids: str) -> str:
+    parts = [{"type": "tool_call", "id": id_, "name": "bash"} for id_ in ids]
+    return json.dumps([{"role": "assistant", "parts": parts}])
+
+
+def test_calls_that_a_model_made_but_no_span_shows_are_a_doubt(tmp_path: Path) -> None:
+    chat = {"gen_ai__operation__name": "chat"}
+    tool = {"gen_ai__operation__name": "execute_tool", "gen_ai__tool__name": "bash"}
+    listing = tool | {"gen_ai__tool__call__arguments": '{"command": "ls"}'}
+    assert read_trace(tmp_path).complete
+    reasons = '["tool_calls"]'
+    ended = make_span("c", "chat m", **chat, gen_ai__response__finish_reasons=reasons)
+    assert read_trace(tmp_path, ended).doubts
+    asked = make_span("c", "chat m", **chat, gen_ai__output__messages=state_calls("1", "2"))
+    one, two = (make_span(id_, "execute_tool bash", **listing) for id_ in "ab")
+    assert read_trace(tmp_path, asked, one).doubts
+    assert read_trace(tmp_path, asked, one, two).complete
+    told = make_span("c", "chat m", **chat, gen_ai__input__messages=state_calls("1"))
+    assert read_trace(tmp_path, told).doubts
+    assert read_trace(tmp_path, told, one).complete
+
+
+RUN: list[dict[str, Any]] = [
+    {"type": "system", "subtype": "init", "session_id": "s", "tools": ["Bash"]},
+    {
+        "type": "assistant",
+        "message": {"id": "m", "role": "assistant", "content": [{"type": "text", "text": "Done."}]},
+        "session_id": "s",
+    },
+    {
+        "type": "result",
+        "subtype": "success",
+        "is_error": False,
+        "duration_ms": 6,
+        "num_turns": 1,
+        "result": "Done.",
+        "session_id": "s",
+    },
+]
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"type": "system", "subtype": "task_started", "tool_use_id": "b9", "task_type": "bash"},
+        {"type": "tool_use_summary", "summary": "Removed it.", "preceding_tool_use_ids": ["b9"]},
+        {"type": "system", "subtype": "ran", "tool_name": "Bash", "input": {"command": "rm a"}},
+        {"type": "result", "num_turns": 14},
+    ],
+    ids=["a task", "a summary", "a notice that is a call", "more turns than are shown"],
+)
+def test_a_stream_that_tells_of_calls_it_does_not_show_is_a_doubt(
+    record: dict[str, Any], tmp_path: Path
+) -> None:
+    assert read_lines(tmp_path, RUN).complete
+    first, text, result = RUN
+    more = (
+        [result | record] if record["type"] == "result" else [record | {"session_id": "s"}, result]
+    )
+    assert read_lines(tmp_path, [first, text, *more]).doubts

@@ -201,3 +201,54 @@ def test_a_harmless_call_of_an_unknown_tool_passes(name: str, arguments: Any) ->
 @pytest.mark.parametrize("name", ["log_work", "open_account", "sync_search_index", "share_view"])
 def test_a_name_with_a_word_of_reading_may_still_not_be_known_to_read(name: str) -> None:
     assert f"tools not known to be harmless: {name}" in judge_tool(name, {}).reason
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("run", {"steps": [{"run": "ls"}, {"run": "rm -rf build"}]}),
+        ("run", "rm -rf build"),
+        ("REPL", {"code": "await Bash({command: 'rm -rf build'})"}),
+        ("REPL", {"code": "tools.bash('rm -rf build')"}),
+        ("str_replace_based_edit_tool", {"command": "transmogrify", "path": "a"}),
+        ("text_editor", {"path": "a", "content": "x"}),
+        ("fetch", {"url": "https://example.com/a", "method": "DELETE"}),
+        ("http_request", {"url": "https://example.com", "method": "post", "body": "x"}),
+        ("graphql", {"query": "mutation { deleteRepository(id: 1) { id } }"}),
+        ("github_graphql", {"query": "mutation Drop($id: ID!) { drop(id: $id) }"}),
+        ("slack_send", {"text": "x"}),
+        ("mcp__flags__toggle_feature", {"name": "x"}),
+        ("mcp__iam__grant_role", {"name": "x"}),
+        ("BatchTool", {"tool_calls": [{"tool": "write", "parameters": {"filePath": "a"}}]}),
+        ("use_mcp_tool", {"tool_name": "write_file", "arguments": '{"path": "a"}'}),
+        ("call_tool", {"name": "delete_file", "arguments": {"path": "a"}}),
+        ("call_tool", {"name": "create_issue", "arguments": {"title": "a"}}),
+        ("call_tool", {"name": "bash", "arguments": '{"input": {"command": "rm -rf build"}}'}),
+    ],
+)
+def test_what_a_tool_is_told_to_do_is_judged(name: str, arguments: Any) -> None:
+    assert judge_tool(name, arguments).value != 1
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("run", {"tests": ["a", "b"]}),
+        ("REPL", {"code": "print(sum([1, 2]))"}),
+        ("REPL", {"code": "const x = [1, 2]; console.log(x.length)"}),
+        ("currency", {"code": "USD (dollar)"}),
+        ("str_replace_based_edit_tool", {"command": "view", "path": "a"}),
+        ("memory", {"query": "configuration"}),
+        ("fetch", {"url": "https://example.com/delete"}),
+        ("http_request", {"url": "https://example.com", "method": "GET"}),
+        ("graphql", {"query": "query { mutations { id } }"}),
+        ("mcp__iam__list_grants", {}),
+        ("BatchTool", {"tool_calls": [{"tool": "Read", "parameters": {"filePath": "a"}}]}),
+        ("use_mcp_tool", {"tool_name": "read_file", "arguments": '{"path": "a"}'}),
+        ("call_tool", {"name": "search_nodes", "arguments": {"query": "delete_file"}}),
+        ("call_tool", {"name": "weather", "arguments": {"city": "Paris"}}),
+        ("lookup", {"tool": "hammer", "name": "write"}),
+    ],
+)
+def test_a_tool_that_is_told_to_read_passes(name: str, arguments: Any) -> None:
+    assert judge_tool(name, arguments).value == 1

@@ -20,6 +20,8 @@ ROWS: dict[str, dict[str, Any]] = {
     "long number in an object": {"output": {"correction": "ate", "n": LONG}},
     "long number deep in an object": {"output": {"correction": "ate", "n": [{"m": -LONG}]}},
     "long number beside the answer": {"output": "ate", "trace": LONG},
+    "long latency": {"output": "ate", "latency_ms": LONG},
+    "long cost": {"output": "ate", "cost": LONG},
     "half a pair beside the answer": {"output": "ate", "trace": {HALF: HALF}},
     "half a pair in the answer": {"output": f"ate {HALF}"},
     "half a pair in an object": {"output": {"correction": f"ate {HALF}"}},
@@ -34,7 +36,10 @@ def test_a_file_accepts_what_the_library_accepts(tmp_path: Path, fields: dict[st
     path.write_text(EXAM, encoding="utf-8")
     rubric = load_rubric("tutor-capstone")
     exam = load_exam(path, rubric=rubric)
-    rows = [{"item": "e-39-01", **fields}, {"item": "e-39-02", "output": "went"}]
+    rows = [
+        {"item": "e-39-01", **fields},
+        {"item": "e-39-02", "output": "went", "latency_ms": 1.5, "cost": 0.5},
+    ]
     file = tmp_path / "answers.jsonl"
     file.write_text("\n".join(map(json.dumps, rows)), encoding="ascii")
     from_rows, from_file = score(rubric, exam, rows), score(rubric, exam, file)

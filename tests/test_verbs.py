@@ -21,7 +21,7 @@ from markscheme.read.verbs import Person, Tense, VerbTable, load_verbs
 ROOT = Path(__file__).resolve().parents[1]
 BUILTIN = ROOT / "src" / "markscheme" / "builtin"
 SCRIPT = ROOT / "scripts" / "build_exams.py"
-NAMES = ("capstone", "capstone-extra", "regression")
+NAMES = ("capstone", "capstone-extra", "regression", "practice")
 KEYS = {"correction", "spanish_gloss", "explanation"}
 Item = dict[str, Any]
 
@@ -178,6 +178,8 @@ def test_the_exams_have_their_sizes_and_stable_ids(exams: dict[str, list[Item]])
     assert len(exams["capstone"]) >= 60
     assert len(exams["capstone-extra"]) >= 20
     assert len(exams["regression"]) >= 240
+    assert len(exams["practice"]) >= 300
+    assert exams["practice"][0]["id"] == "p-41-001"
     assert exams["capstone-extra"][0]["id"] == "x-39-01"
     assert exams["regression"][0]["id"] == "r-38-001"
 
@@ -186,6 +188,13 @@ def test_the_exams_can_merge(exams: dict[str, list[Item]]) -> None:
     items = [item for name in NAMES for item in exams[name]]
     assert len({item["id"] for item in items}) == len(items)
     assert len({tuple(item["tags"].values()) for item in items}) == len(items)
+
+
+def test_no_practice_item_asks_for_a_form_that_a_gate_asks_for(
+    exams: dict[str, list[Item]],
+) -> None:
+    asked = {tuple(item["tags"].values()) for name in NAMES[:3] for item in exams[name]}
+    assert asked.isdisjoint(tuple(item["tags"].values()) for item in exams["practice"])
 
 
 def test_every_item_expects_what_the_table_says(

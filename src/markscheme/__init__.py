@@ -64,6 +64,7 @@ if TYPE_CHECKING:
         UsageError,
         VerdictRules,
     )
+    from markscheme.weigh.calibration import AxisCalibration, Calibration
     from markscheme.weigh.compare import (
         Aggregate,
         CheckSummary,
@@ -91,6 +92,7 @@ if TYPE_CHECKING:
     from markscheme.weigh.totals import Marks, Measures, Run
     from markscheme.weigh.verify import Finding, Verification
     from markscheme.workflows.agree import agree
+    from markscheme.workflows.calibrate import calibrate
     from markscheme.workflows.compare import compare, compare_runs
     from markscheme.workflows.documents import exam, load_exam, load_rubric
     from markscheme.workflows.gate import gate
@@ -115,6 +117,7 @@ _EXPORTS_BY_MODULE = {
         "Aggregate CheckSummary Comparison MetricSummary Observed Query Ruling RunPair "
         "RunsComparison Sides "
     ),
+    "weigh.calibration": "AxisCalibration Calibration",
     "weigh.gates": (
         "AxisChange BaselineReport Evidence GateOutcome GateReport ItemChange ItemLoss "
         "NonInferiority "
@@ -124,6 +127,7 @@ _EXPORTS_BY_MODULE = {
     "weigh.totals": "Marks Measures Run",
     "weigh.verify": "Finding Verification",
     "workflows.agree": "agree",
+    "workflows.calibrate": "calibrate",
     "workflows.compare": "compare compare_runs",
     "workflows.documents": "exam load_exam load_rubric",
     "workflows.gate": "gate",
@@ -171,11 +175,13 @@ __all__ = [
     "Attempts",
     "AuditReport",
     "Axis",
+    "AxisCalibration",
     "AxisChange",
     "AxisSpec",
     "BaselineLimit",
     "BaselineReport",
     "Breakdown",
+    "Calibration",
     "Call",
     "CallStatus",
     "Cell",
@@ -234,6 +240,7 @@ __all__ = [
     "__version__",
     "agree",
     "audit",
+    "calibrate",
     "compare",
     "compare_runs",
     "exam",

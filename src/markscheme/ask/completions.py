@@ -20,15 +20,17 @@ from markscheme.read.storable import MAX_STORABLE_NUMBER, validate_count
 
 _MAX_MESSAGE_LENGTH = 200
 _MAX_MODEL_LENGTH = 200
+_TOOL_CALL_ENDS = {"tool_calls", "function_call"}
 _ERROR_STATUSES = {str(status): status for status in range(400, 600)}
 
 
 def parse_completion(
-    body: bytes, latency: int, secrets: Secrets, *, reads_tool_call: bool = False
+    body: bytes, latency: int, secrets: Secrets, *, judging: bool = False
 ) -> Reply:
     """Parse a response body; anything that is no completion is a garbled reply.
 
-    With `reads_tool_call`, the arguments of one tool call are the text of an answer without
+    When `judging`, nothing is overlooked: a second choice, a tool call beside a text, or an end
+    that is not told is no reply. The arguments of one tool call are the text of a reply without
     content: some endpoints give structured output like this.
     """
     try:
@@ -40,7 +42,7 @@ def parse_completion(
         )
         return Reply.from_fault(Fault.GARBLED, f"the response is no JSON: {shown}")
     usage = parse_usage(find_usage(document) if isinstance(document, dict) else None)
-    choice = _parse_choice(document, secrets, reads_tool_call=reads_tool_call)
+    choice = _parse_choice(document, secrets, judging=judging)
     choice = choice or _build_non_completion_reply(document, extract_error_message(body, secrets))
     if isinstance(choice, Reply):
         return replace(choice, **usage)
@@ -56,7 +58,7 @@ def _parse_served_model(document: dict[str, Any]) -> str | None:
 
 
 def _parse_choice(
-    document: Any, secrets: Secrets, *, reads_tool_call: bool
+    document: Any, secrets: Secrets, *, judging: bool
 ) -> tuple[str, str | None] | Reply | None:
     """Return text and finish reason, a reply with a fault, or None if it is no completion."""
     try:
@@ -66,13 +68,29 @@ def _parse_choice(
             return build_error_reply(error, "the answer", secrets)
         message, reason = choice["message"], choice.get("finish_reason")
         text, refusal = extract_text(message.get("content")), extract_refusal(message)
-        if reads_tool_call and text is not None and not text.strip() and not refusal:
-            text = _extract_tool_arguments(message)
+        if judging and text is not None and not refusal:
+            if document.get("error"):
+                return build_error_reply(document["error"], "the response", secrets)
+            if len(document["choices"]) > 1:
+                return Reply.from_fault(Fault.GARBLED, "the response holds several answers")
+            text, reason = _extract_judgement(text, choice)
     except (LookupError, TypeError, AttributeError):
         return None
     if text is None or refusal is None:
         return Reply.from_fault(Fault.GARBLED, "the content of the answer is not text")
     return text or refusal, "refusal" if refusal else reason if isinstance(reason, str) else None
+
+
+def _extract_judgement(text: str, choice: Any) -> tuple[str, str | None]:
+    """Return the text of a judge's reply and why it ended, as a text, unless it is not stated."""
+    reason = choice.get("finish_reason")
+    if not isinstance(reason, str) and "finish_reason" in choice:
+        reason = json.dumps(reason)
+    message = choice["message"]
+    calls = bool(message.get("tool_calls") or message.get("function_call"))
+    if text.strip():
+        return text, "a tool call" if calls else reason
+    return _extract_tool_arguments(message), "stop" if reason in _TOOL_CALL_ENDS else reason
 
 
 def find_choice_error(choice: Any, document: Any) -> Any:
@@ -126,9 +144,16 @@ def _extract_tool_arguments(message: Any) -> str:
 
 def extract_refusal(message: Any) -> str | None:
     """Return the refusal of a message as text; LiteLLM may have it in a field further down."""
-    refusal = message.get("refusal")
+    refusal = message.get("refusal") or _find_refusal_part(message.get("content"))
     others = None if refusal else message.get("provider_specific_fields")
     return extract_text(others.get("refusal") if isinstance(others, dict) else refusal)
+
+
+def _find_refusal_part(content: Any) -> Any:
+    """Return the refusal among the parts of a content."""
+    parts = content if isinstance(content, list) else ()
+    refusals = (part.get("refusal") for part in parts if part.get("type") == "refusal")
+    return next(refusals, None)
 
 
 def find_usage(document: dict[str, Any]) -> Any:

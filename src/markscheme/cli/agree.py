@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 import click
 
 from markscheme.cli.exit_codes import ExitCode, handle_errors
-from markscheme.cli.options import format_option
+from markscheme.cli.options import format_option, store_option
+from markscheme.vocabulary import UsageError
+
+if TYPE_CHECKING:
+    from markscheme.weigh.rater_agreement import RaterAgreement
 
 _EPILOG = """\b
 Example:
   markscheme agree --ratings ana.csv --ratings ben.csv
   markscheme agree --ratings ratings.csv --level tone=nominal --html agreement.html
+  markscheme agree --study study-1
 
 Ratings have the columns item, variant, rater, axis and score, or one column for each axis. Any axes
 and scores are accepted without a rubric: numbers, decimals or words. Raters whose `source` is judge
@@ -38,10 +44,14 @@ def _parse_levels(
 @click.command(name="agree", epilog=_EPILOG)
 @click.option(
     "--ratings",
-    required=True,
     multiple=True,
     metavar="FILE",
     help="A .csv, .xlsx or .jsonl file of ratings; may be repeated, the files are read as one.",
+)
+@click.option(
+    "--study",
+    metavar="NAME",
+    help="The ratings of a closed study, and of its judge; see `markscheme rate --web`.",
 )
 @click.option(
     "--rubric",
@@ -67,15 +77,18 @@ def _parse_levels(
 )
 @click.option("--seed", type=int, default=0, metavar="N", help="Random seed of the intervals.  [0]")
 @click.option("--html", metavar="FILE", help="Write the agreement as one HTML page.")
+@store_option
 @format_option
 @handle_errors
 def command(
     ratings: tuple[str, ...],
+    study: str | None,
     rubric: str | None,
     levels: dict[str, str],
     judges: tuple[str, ...],
     seed: int,
     html: str | None,
+    store: str | None,
     format_: str,
 ) -> ExitCode:
     """Measure how far raters agree: alpha, AC2, kappa, correlations, per axis and per pair."""
@@ -84,7 +97,14 @@ def command(
 
     inputs = [*ratings, *filter(None, [rubric])]
     page = None if html is None else check_destination(html, inputs, suffixes=())
-    agreement = agree(ratings, rubric, level=levels, judges=judges, seed=seed)
+    if bool(ratings) is bool(study):
+        raise UsageError("name ratings: --ratings FILE, or --study NAME")
+    if study:
+        if rubric or levels:
+            raise UsageError("--rubric and --level do not go with --study, which has its rubric")
+        agreement = _agree_in_study(study, judges, seed, store)
+    else:
+        agreement = agree(ratings, rubric, level=levels, judges=judges, seed=seed)
     if page is not None:
         from markscheme import __version__
         from markscheme.tell.agreement_html import render_agreement_html
@@ -97,3 +117,15 @@ def command(
 
         print_agreement(agreement)
     return ExitCode.OK if agreement.is_computed else ExitCode.UNDECIDED
+
+
+def _agree_in_study(
+    name: str, judges: tuple[str, ...], seed: int, place: str | None
+) -> RaterAgreement:
+    from markscheme.keep import open_store
+    from markscheme.workflows.study import load_study
+    from markscheme.workflows.study_results import measure_study_agreement
+
+    with open_store(place, create=False) as store:
+        study = load_study(store, name)
+        return measure_study_agreement(store, study, judges=judges, seed=seed)

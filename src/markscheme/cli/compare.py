@@ -31,6 +31,7 @@ _EPILOG = """\b
 Example:
   markscheme compare -r context-agent -e context-queries --baseline big --candidate small \\
     --ratings ratings.csv --markdown decision.md
+  markscheme compare --study study-1 --baseline big --candidate small
   markscheme compare release-1.4 latest --html comparison.html
   markscheme compare --plan --margin 0.5 --noise 0.6
 
@@ -79,6 +80,7 @@ class CompareOptions:
     candidate: tuple[str, ...]
     follow_up: tuple[str, ...]
     ratings: tuple[str, ...]
+    study: str | None
     answers: str | None
     logs: str | None
     log_map: str | None
@@ -123,6 +125,11 @@ class CompareOptions:
     multiple=True,
     metavar="FILE",
     help="People's ratings: a .csv, .xlsx or .jsonl file; may be repeated.",
+)
+@click.option(
+    "--study",
+    metavar="NAME",
+    help="Ratings of a closed study, with its rubric and exam; see `markscheme rate --web`.",
 )
 @click.option(
     "--answers",
@@ -243,7 +250,7 @@ def _check_compare_options(asked: CompareOptions, *, plan: bool) -> None:
         raise UsageError("--noise goes with --plan")
     if asked.seed is not None and (plan or asked.runs):
         raise UsageError("--seed goes with ratings")
-    if asked.follow_up and not asked.ratings:
+    if asked.follow_up and not (asked.ratings or asked.study):
         raise UsageError("--follow-up goes with ratings")
     if asked.cluster and not asked.runs:
         raise UsageError("--cluster goes with runs")
@@ -262,21 +269,21 @@ def _load_rating_inputs(asked: CompareOptions) -> dict[str, Any]:
     """Return the arguments of a comparison by ratings, except for the candidates."""
     from markscheme.workflows.documents import load_exam, load_rubric
 
-    needed = {
-        "--rubric": asked.rubric,
-        "--exam": asked.exams,
-        "--baseline": asked.baseline,
-        "--candidate": asked.candidate,
-        "--ratings": asked.ratings,
-    }
+    named = {"--baseline": asked.baseline, "--candidate": asked.candidate}
+    documents = {"--rubric": asked.rubric, "--exam": asked.exams}
+    needed = named if asked.study else {**documents, **named, "--ratings": asked.ratings}
     missing = [option for option, value in needed.items() if not value]
-    if missing or asked.rubric is None:
+    if missing:
         raise UsageError(f"name two runs, or compare by ratings; missing: {', '.join(missing)}")
-    rubric = load_rubric(asked.rubric)
+    if asked.study:
+        inputs = _load_study_inputs(asked)
+    else:
+        rubric = load_rubric(asked.rubric or "")
+        inputs = {"exam": load_exam(*asked.exams, rubric=rubric), "ratings": asked.ratings}
+        inputs["rubric"] = rubric
+    rubric = inputs["rubric"]
     return {
-        "rubric": rubric,
-        "exam": load_exam(*asked.exams, rubric=rubric),
-        "ratings": asked.ratings,
+        **inputs,
         "follow_up": load_exam(*asked.follow_up, rubric=rubric) if asked.follow_up else None,
         "baseline": asked.baseline or "",
         "answers": asked.answers,
@@ -288,6 +295,28 @@ def _load_rating_inputs(asked: CompareOptions) -> dict[str, Any]:
     }
 
 
+def _load_study_inputs(asked: CompareOptions) -> dict[str, Any]:
+    """Return rubric, exam and ratings of a closed study, and who rated which query."""
+    from markscheme.keep import open_store
+    from markscheme.workflows.study import load_study
+    from markscheme.workflows.study_results import collect_compared_ratings, restrict_exam
+
+    for option, value in {"--rubric": asked.rubric, "--exam": asked.exams}.items():
+        if value:
+            raise UsageError(f"{option} does not go with --study, which has its own")
+    if asked.ratings:
+        raise UsageError("--ratings does not go with --study; name one of them")
+    with open_store(asked.store, create=False) as store:
+        study = load_study(store, asked.study or "")
+        ratings, raters = collect_compared_ratings(store, study, allow_gaps=asked.allow_gaps)
+    return {
+        "rubric": study.rubric,
+        "exam": restrict_exam(study),
+        "ratings": ratings,
+        "assigned": raters,
+    }
+
+
 def _compare_stored_runs(asked: CompareOptions) -> RunsComparison:
     from markscheme.workflows.compare import compare_runs
 
@@ -295,7 +324,7 @@ def _compare_stored_runs(asked: CompareOptions) -> RunsComparison:
 
 
 def _collect_run_options(asked: CompareOptions) -> dict[str, Any]:
-    for name in ("baseline", "candidate", "ratings", "answers", "logs"):
+    for name in ("baseline", "candidate", "ratings", "study", "answers", "logs"):
         if getattr(asked, name):
             raise UsageError(
                 f"--{name} goes with ratings, not with runs; the first run is held fast"
@@ -335,7 +364,7 @@ def _find_noise(asked: CompareOptions) -> tuple[float | None, Any, str, float | 
         if pairs[0].single is not None:
             return pairs[0].single.noise, statistics.margin, source, pairs[0].single.within
         return statistics.paired.sd, statistics.margin, source, None
-    if not asked.ratings:
+    if not (asked.ratings or asked.study):
         raise UsageError("--plan needs the noise: --noise N, earlier ratings, or two runs")
     statistics = compare(**_load_rating_inputs(asked), candidate=asked.candidate[0]).statistics
     return statistics.paired.sd, statistics.margin, sentence("seen in earlier ratings"), None

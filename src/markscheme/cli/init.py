@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -15,13 +16,40 @@ _EPILOG = """\b
 Example:
   markscheme init my-exam
   cd my-exam
-  markscheme score -r rubric.yaml -e exam.yaml -a answers.jsonl"""
-_PROJECT_FILES = ("README.md", "rubric.yaml", "exam.yaml", "answers.jsonl")
-_SCHEMA_FILES = ("rubric.schema.json", "exam.schema.json")
+  markscheme score -r rubric.yaml -e exam.yaml -a answers.jsonl
+
+With --judge, the project has criteria, a scale and a choice, and a recorded judge that marks them
+without a key."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Project:
+    """A built-in project: its folder, its files, the schemas it comes with, what to try first."""
+
+    folder: str
+    files: tuple[str, ...]
+    schemas: tuple[str, ...]
+    command: str
+
+
+_SCORE = "markscheme score -r rubric.yaml -e exam.yaml -a answers.jsonl"
+_PLAIN_PROJECT = _Project(
+    folder="project",
+    files=("README.md", "rubric.yaml", "exam.yaml", "answers.jsonl"),
+    schemas=("rubric.schema.json", "exam.schema.json"),
+    command=_SCORE,
+)
+_JUDGED_PROJECT = _Project(
+    folder="judged_project",
+    files=(*_PLAIN_PROJECT.files, "judge.yaml", "replies.jsonl", "people.csv"),
+    schemas=(*_PLAIN_PROJECT.schemas, "judge.schema.json", "panel.schema.json"),
+    command=f"{_SCORE} -j judge.yaml",
+)
 
 
 @click.command(name="init", epilog=_EPILOG)
 @click.argument("directory", metavar="DIR")
+@click.option("--judge", is_flag=True, help="A project whose answers a judge marks.")
 @click.option(
     "--from",
     "source",
@@ -31,12 +59,14 @@ _SCHEMA_FILES = ("rubric.schema.json", "exam.schema.json")
 )
 @format_option
 @handle_errors
-def command(directory: str, source: str | None, format_: str) -> ExitCode:
+def command(directory: str, *, judge: bool, source: str | None, format_: str) -> ExitCode:
     """Write a small working project to DIR, which must be new or empty."""
     import json
 
     from markscheme.tell.language import translate
 
+    if judge and source is not None:
+        raise UsageError("give --judge or --from, not both")
     if source is not None:
         from markscheme.cli.import_ import print_outcome, to_plain
         from markscheme.workflows.import_documents import import_test_cases
@@ -48,7 +78,8 @@ def command(directory: str, source: str | None, format_: str) -> ExitCode:
             print_outcome(outcome)
         return ExitCode.OK
     folder = Path(directory)
-    written = _write_project(folder)
+    project = _JUDGED_PROJECT if judge else _PLAIN_PROJECT
+    written = _write_project(project, folder)
     if format_ == "json":
         shown = directory.encode("utf-8", "replace").decode()
         click.echo(json.dumps({"directory": shown, "files": written}, indent=2))
@@ -57,11 +88,11 @@ def command(directory: str, source: str | None, format_: str) -> ExitCode:
         click.echo(translate("wrote {file}", file=folder / name))
     click.echo("\n" + translate("Now try:"))
     click.echo(f"  cd {shlex.quote(str(folder))}")
-    click.echo("  markscheme score -r rubric.yaml -e exam.yaml -a answers.jsonl")
+    click.echo(f"  {project.command}")
     return ExitCode.OK
 
 
-def _write_project(folder: Path) -> list[str]:
+def _write_project(project: _Project, folder: Path) -> list[str]:
     from markscheme.read.documents import BUILTIN_DIR
 
     if folder.exists() and not folder.is_dir():
@@ -70,10 +101,10 @@ def _write_project(folder: Path) -> list[str]:
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):
             raise UsageError(f"`{folder}` is not empty; name a new or empty folder")
-        for name in _PROJECT_FILES:
-            (folder / name).write_bytes((BUILTIN_DIR / "project" / name).read_bytes())
-        for name in _SCHEMA_FILES:
+        for name in project.files:
+            (folder / name).write_bytes((BUILTIN_DIR / project.folder / name).read_bytes())
+        for name in project.schemas:
             (folder / name).write_bytes((BUILTIN_DIR / "schemas" / name).read_bytes())
     except OSError as error:
         raise UsageError(f"`{folder}` cannot be written: {error.strerror or error}") from None
-    return [*_PROJECT_FILES, *_SCHEMA_FILES]
+    return [*project.files, *project.schemas]

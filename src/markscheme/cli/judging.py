@@ -13,7 +13,7 @@ from markscheme.vocabulary import StoreUnavailableError, Terminated
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from markscheme.vocabulary import RowError
+    from markscheme.vocabulary import RowError, Rubric
     from markscheme.workflows.judge_plan import JudgePlan
     from markscheme.workflows.judged_ratings import JudgedRatings
 
@@ -26,6 +26,24 @@ def note_bad_rows(bad_rows: Sequence[RowError]) -> None:
         print_note(f"{row.place}: {row.reason}; it is not judged")
     if len(bad_rows) > _SHOWN_ROWS:
         print_note(f"{len(bad_rows) - _SHOWN_ROWS:,} more rows are no answers")
+
+
+def ask_judges_after_canaries(
+    plan: JudgePlan, rubric: Rubric, store: str | None, *, no_store: bool
+) -> JudgedRatings:
+    """Ask about the canaries of the judge's calibration first; say which are out of range."""
+    from markscheme.workflows.canaries import ask_known_canaries
+    from markscheme.workflows.judge import limit_cost
+
+    with redirect_foreign_output():
+        canaries = None if no_store else ask_known_canaries(plan, rubric, store)
+    if canaries is None:
+        return ask_judges(plan, store, no_store=no_store)
+    for outcome in canaries.report.out_of_range:
+        why = f"is out of range ({outcome.because}); no gate can rest on this run"
+        print_note(f"canary {outcome.name} {why}")
+    judged = ask_judges(limit_cost(plan, [canaries.judged]), store, no_store=no_store)
+    return replace(judged, canaries=canaries.failed)
 
 
 def ask_judges(plan: JudgePlan, store: str | None, *, no_store: bool) -> JudgedRatings:

@@ -1,4 +1,4 @@
-"""`markscheme lint`: a static check of rubrics, exams and decision tables."""
+"""`markscheme lint`: a static check of rubrics, exams, judges and decision tables."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _EPILOG = """\b
 Example:
   markscheme lint rubric.yaml exam.yaml
 
-FILE is a rubric or an exam, or the name of a built-in one. Exams are read by the axes of the one
-rubric that is given with them. Every code is explained in docs/lint.md. The exit code is 1 when
-there is an error, 0 when there are only warnings and notes, 3 when a file is not there."""
+FILE is a rubric, an exam or a judge, or the name of a built-in one. Exams are read by the axes of
+the one rubric that is given with them. Every code is explained in docs/lint.md. The exit code is 1
+when there is an error, 0 when there are only warnings and notes, 3 when a file is not there."""
 
 
 @click.command(name="lint", epilog=_EPILOG)
@@ -39,6 +39,13 @@ there is an error, 0 when there are only warnings and notes, 3 when a file is no
     metavar="FILE|NAME",
     help="Check the gates of the rubric against this exam; the exam itself is not checked.",
 )
+@click.option(
+    "--subject",
+    "judged",
+    multiple=True,
+    metavar="NAME",
+    help="Whose answers a judge will mark: a judge of the same maker is reported.",
+)
 @click.option("--fix", is_flag=True, help="Repair what can be repaired without changing a score.")
 @click.option(
     "--level",
@@ -55,16 +62,17 @@ def command(
     files: tuple[str, ...],
     rubric: str | None,
     exams: tuple[str, ...],
+    judged: tuple[str, ...],
     fix: bool,
     level: str,
     sarif: str | None,
     format_: str,
 ) -> ExitCode:
-    """Check rubrics, exams and decision tables for mistakes."""
+    """Check rubrics, exams, judges and decision tables for mistakes."""
     from markscheme.tell import lint as page
     from markscheme.workflows.prove import lint
 
-    report = lint(*files, rubric=rubric, exams=exams, fix=fix).at_least(level)
+    report = lint(*files, rubric=rubric, exams=exams, judged=judged, fix=fix).at_least(level)
     if sarif is not None:
         _write_json_file(sarif, page.build_sarif_log(report, __version__), (*files, *exams, rubric))
     if format_ == "json":

@@ -18,7 +18,7 @@ from markscheme.cli.exit_codes import (
     report_stored_runs,
     warn_of_silent_change,
 )
-from markscheme.cli.judging import ask_judges
+from markscheme.cli.judging import ask_judges_after_canaries
 from markscheme.cli.options import (
     exam_option,
     format_option,
@@ -229,24 +229,24 @@ class _JudgeRequest:
     ) -> JudgedRatings:
         """Ask the judge about all answers; what it does not tell leaves scores unknown."""
         from markscheme.read.documents import read_judge
-        from markscheme.read.session_logs import read_logs
         from markscheme.workflows.documents import load_exam, load_rubric
-        from markscheme.workflows.judge_files import load_answers
+        from markscheme.workflows.judge_files import load_answers, load_log_answers
         from markscheme.workflows.judge_plan import build_judge_plan
         from markscheme.workflows.run import check_store_options
         from markscheme.workflows.run_plan import Settings
 
-        options = {"max_cost": max_cost, "resume": resume}
-        check_store_options([judge], {"cache": False, **options}, skip=no_store, tag=None)
+        asking = {"max_cost": max_cost, "resume": resume}
+        check_store_options([judge], {"cache": False, **asking}, skip=no_store, tag=None)
         rubric = load_rubric(self.rubric)
         exam = load_exam(*self.exams, rubric=rubric)
-        source = self.answers or read_logs(
-            self.logs or "", exam.items, mapping=self.log_map, log_format=self.log_format
-        )
-        answers, _ = load_answers(exam, source)
-        settings = Settings.from_mapping(options)
+        if self.answers is not None:
+            answers, _ = load_answers(exam, self.answers)
+        else:
+            options = {"mapping": self.log_map, "log_format": self.log_format}
+            answers, _ = load_log_answers(exam, self.logs or "", **options)
+        settings = Settings.from_mapping(asking)
         plan = build_judge_plan(rubric, exam, answers, read_judge(judge), settings)
-        return ask_judges(plan, store, no_store=no_store)
+        return ask_judges_after_canaries(plan, rubric, store, no_store=no_store)
 
 
 def _check_judge_options(

@@ -11,7 +11,13 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from markscheme.read.storable import find_text_fault
-from markscheme.vocabulary import StoreError, StoreInvalidError, UsageError, format_value
+from markscheme.vocabulary import (
+    StoreError,
+    StoreInvalidError,
+    StoreUnavailableError,
+    UsageError,
+    format_value,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -30,6 +36,10 @@ class Dialect(Struct, frozen=True, kw_only=True):
     bytes: str
     begin: str
     lock_row: str
+
+
+class TransactionLostError(StoreUnavailableError):
+    """The database undid the whole transaction because of an error in one part of it."""
 
 
 class Cursor(Protocol):
@@ -83,6 +93,14 @@ class Database(ABC):
     @abstractmethod
     def try_lock_id(self, id_: str) -> bool:
         """Lock an id until this connection closes; return False if another process has it."""
+
+    @abstractmethod
+    def prepare_removal(self) -> None:
+        """Before rows are deleted: let the database overwrite what they held."""
+
+    @abstractmethod
+    def compact(self) -> None:
+        """After rows were deleted: write the database anew, so that no byte of them is left."""
 
     @abstractmethod
     def _check_not_removed(self) -> None:
@@ -140,6 +158,22 @@ class Database(ABC):
             raise
         finally:
             self._in_transaction = False
+
+    @contextmanager
+    def savepoint(self) -> Iterator[None]:
+        """In a transaction: undo the changes inside if they raise, and only those."""
+        self.execute_change("SAVEPOINT part")
+        try:
+            yield
+        except BaseException as error:
+            try:
+                with self._connection_lock:
+                    self._execute("ROLLBACK TO SAVEPOINT part", ())
+                    self._execute("RELEASE SAVEPOINT part", ())
+            except Exception:  # noqa: BLE001 - there is no savepoint any more
+                raise TransactionLostError(str(error)) from error
+            raise
+        self.execute_change("RELEASE SAVEPOINT part")
 
     def build_damage_error(self, what: str) -> StoreInvalidError:
         """Return the error for a record that does not match its digest, or cannot be parsed."""

@@ -50,6 +50,20 @@ class JournalEntry(Struct, frozen=True, kw_only=True):
     body: Mapping[str, Any]
 
 
+class NumberedEntry(Struct, frozen=True, kw_only=True):
+    """An entry with its number, by which later entries are found."""
+
+    number: int
+    entry: JournalEntry
+
+
+class RunSession(Struct, frozen=True, kw_only=True):
+    """The session in which a run is asked, by its id, and the number of its questions."""
+
+    id: str
+    questions: int
+
+
 class OpenedSession(Struct, frozen=True, kw_only=True):
     """A session that is locked for this process, with its entries for the questions to ask."""
 
@@ -152,6 +166,27 @@ class Journal:
         query = "SELECT ask, body FROM replies WHERE sitting = ? ORDER BY number"
         return self._database.fetch_records(query, [sitting], _parse_entry_row)
 
+    def read_entries_after(self, sitting: str, number: int) -> list[NumberedEntry]:
+        """Return the entries of a session that came after the entry of this number."""
+        query = (
+            "SELECT number, ask, body FROM replies WHERE sitting = ? AND number > ? ORDER BY number"
+        )
+        return self._database.fetch_records(query, [sitting, number], _parse_numbered_row)
+
+    def link_run(self, run: str, sitting: str, questions: int) -> None:
+        """Record which session an open run is asked in, and how many questions it has."""
+        self._database.execute_change(
+            "INSERT INTO live_runs (run, sitting, questions) VALUES (?, ?, ?)",
+            [run, sitting, questions],
+        )
+
+    def find_run_session(self, run: str) -> RunSession | None:
+        """Return the session in which a run is or was asked, if it was a live run."""
+        query = "SELECT sitting, questions FROM live_runs WHERE run = ?"
+        for sitting, questions in self._database.fetch_rows(query, [run]):
+            return RunSession(id=sitting, questions=questions)
+        return None
+
     def cache_replies(self, entries: Iterable[JournalEntry]) -> None:
         """Cache answers for the same questions in later runs; the first answer stays."""
         with self._database.transaction():
@@ -179,3 +214,7 @@ def _parse_entry_row(key: str, body: str) -> JournalEntry:
     if not isinstance(data, dict):
         raise TypeError("a journal entry is a mapping")
     return JournalEntry(key=key, body=data)
+
+
+def _parse_numbered_row(number: int, key: str, body: str) -> NumberedEntry:
+    return NumberedEntry(number=number, entry=_parse_entry_row(key, body))

@@ -95,11 +95,15 @@ class StoredRun(Struct, frozen=True, kw_only=True):
 
 
 class RunData(Struct, frozen=True, kw_only=True):
-    """The measures and marks of a finished run, which gates decide on, as plain data."""
+    """The measures and marks of a finished run, which gates decide on, as plain data.
+
+    `judging` says for each axis that judges marked which judge did and how.
+    """
 
     run: str
     measures: Mapping[str, Any]
     marks: Mapping[str, Any]
+    judging: Mapping[str, Any]
 
 
 class StoredFrame(Struct, frozen=True, kw_only=True):
@@ -145,6 +149,16 @@ class StoredOutcomes(Struct, frozen=True, kw_only=True):
     outcomes: Mapping[str, Any]
 
 
+class StoredCalibration(Struct, frozen=True, kw_only=True):
+    """The record of a calibration: how a judge did against people, and until when that counts."""
+
+    id: str
+    made: datetime
+    judge: str
+    outcome: str
+    body: Mapping[str, Any]
+
+
 def parse_document_row(digest: str, kind: str, *rest: Any) -> Document:
     """Return a document from its row; raise `ValueError` if it does not match its digest."""
     name, version, fingerprint, body = rest
@@ -175,3 +189,16 @@ def parse_outcomes_row(
     """Return gate outcomes from their row."""
     when = datetime.fromisoformat(decided)
     return StoredOutcomes(run=run, baseline=baseline, decided=when, outcomes=json.loads(outcomes))
+
+
+def parse_calibration_row(
+    id_: str, made: str, judge: str, outcome: str, body: str
+) -> StoredCalibration:
+    """Return a calibration from its row."""
+    return StoredCalibration(
+        id=id_,
+        made=datetime.fromisoformat(made),
+        judge=judge,
+        outcome=outcome,
+        body=json.loads(body),
+    )

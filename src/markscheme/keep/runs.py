@@ -105,6 +105,19 @@ def list_runs(
     return database.fetch_records(statement, values, _parse_run_row)
 
 
+def list_run_names(database: Database) -> dict[str, list[str]]:
+    """Return the names of the rubrics, exams and subjects of all runs, sorted."""
+    queries = {
+        "rubric": "SELECT name FROM documents WHERE digest IN (SELECT rubric FROM runs)",
+        "exam": "SELECT name FROM documents WHERE digest IN (SELECT exam FROM runs)",
+        "subject": "SELECT DISTINCT subject FROM runs WHERE subject IS NOT NULL",
+    }
+    return {
+        what: sorted({name for (name,) in database.fetch_rows(query)})
+        for what, query in queries.items()
+    }
+
+
 def find_run(database: Database, name: str) -> StoredRun:
     """Return the run of this name; raise `UsageError` if it is unknown or ambiguous."""
     run = (

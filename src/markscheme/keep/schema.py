@@ -64,7 +64,118 @@ _TAG_CLAIMS = (
     "CREATE INDEX tag_claims_by_tag ON tag_claims (tag)",
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_INITIAL_TABLES, _JOURNAL_TABLES, _TAG_CLAIMS)
+# Digests of links and sessions of the web app; a second use of a link meets its primary key.
+_WEB_ACCESS = (
+    """CREATE TABLE web_links (
+      digest TEXT PRIMARY KEY, role TEXT NOT NULL, scope TEXT, person TEXT, landing TEXT NOT NULL,
+      created TEXT NOT NULL, expires TEXT NOT NULL)""",
+    """CREATE TABLE web_link_uses (
+      link TEXT PRIMARY KEY REFERENCES web_links (digest), used TEXT NOT NULL)""",
+    """CREATE TABLE web_sessions (
+      digest TEXT PRIMARY KEY, role TEXT NOT NULL, scope TEXT, person TEXT,
+      created TEXT NOT NULL, expires TEXT NOT NULL)""",
+    """CREATE TABLE web_session_ends (
+      session TEXT PRIMARY KEY REFERENCES web_sessions (digest), ended TEXT NOT NULL)""",
+)
+
+# Names and typed texts have tables of their own: `forget` deletes from these and from no other.
+_LEARNING_TABLES = (
+    """CREATE TABLE learners (
+      number {serial}, id TEXT NOT NULL UNIQUE, class TEXT, added TEXT NOT NULL)""",
+    "CREATE INDEX learners_by_class ON learners (class, number)",
+    """CREATE TABLE learner_names (
+      learner TEXT PRIMARY KEY REFERENCES learners (id), name TEXT NOT NULL)""",
+    """CREATE TABLE learner_codes (
+      number {serial}, learner TEXT NOT NULL REFERENCES learners (id), salt TEXT NOT NULL,
+      digest TEXT NOT NULL, made TEXT NOT NULL)""",
+    "CREATE INDEX learner_codes_by_learner ON learner_codes (learner, number)",
+    """CREATE TABLE reviews (
+      number {serial}, id TEXT NOT NULL UNIQUE, learner TEXT NOT NULL REFERENCES learners (id),
+      item TEXT NOT NULL, at TEXT NOT NULL, day TEXT NOT NULL, quality INTEGER NOT NULL,
+      rule TEXT NOT NULL, facts TEXT NOT NULL, cells TEXT NOT NULL, rubric TEXT NOT NULL)""",
+    "CREATE INDEX reviews_by_learner ON reviews (learner, number)",
+    "CREATE INDEX reviews_by_card ON reviews (learner, item, number)",
+    """CREATE TABLE review_texts (
+      review TEXT PRIMARY KEY REFERENCES reviews (id), output TEXT NOT NULL)""",
+    """CREATE TABLE review_undos (
+      review TEXT PRIMARY KEY REFERENCES reviews (id), at TEXT NOT NULL)""",
+    """CREATE TABLE papers (
+      number {serial}, id TEXT NOT NULL UNIQUE, learner TEXT NOT NULL REFERENCES learners (id),
+      rubric TEXT NOT NULL REFERENCES documents (digest),
+      exam TEXT NOT NULL REFERENCES documents (digest),
+      mode TEXT NOT NULL, opened TEXT NOT NULL, minutes INTEGER)""",
+    "CREATE INDEX papers_by_learner ON papers (learner, number)",
+    """CREATE TABLE paper_answers (
+      number {serial}, id TEXT NOT NULL UNIQUE, paper TEXT NOT NULL REFERENCES papers (id),
+      item TEXT NOT NULL, at TEXT NOT NULL, flagged INTEGER NOT NULL)""",
+    "CREATE INDEX paper_answers_by_paper ON paper_answers (paper, number)",
+    """CREATE TABLE paper_texts (
+      answer TEXT PRIMARY KEY REFERENCES paper_answers (id), fields TEXT NOT NULL)""",
+    "CREATE TABLE hand_ins (paper TEXT PRIMARY KEY REFERENCES papers (id), at TEXT NOT NULL)",
+    """CREATE TABLE paper_runs (
+      paper TEXT PRIMARY KEY REFERENCES papers (id), run TEXT NOT NULL REFERENCES runs (id))""",
+    """CREATE TABLE forgotten (
+      learner TEXT PRIMARY KEY REFERENCES learners (id), at TEXT NOT NULL)""",
+)
+
+_STUDY_TABLES = (
+    """CREATE TABLE studies (
+      number {serial}, id TEXT NOT NULL UNIQUE, name TEXT NOT NULL UNIQUE, created TEXT NOT NULL,
+      rubric TEXT NOT NULL REFERENCES documents (digest),
+      exam TEXT NOT NULL REFERENCES documents (digest), settings TEXT NOT NULL)""",
+    """CREATE TABLE study_raters (
+      number {serial}, study TEXT NOT NULL REFERENCES studies (id), rater TEXT NOT NULL,
+      UNIQUE (study, rater))""",
+    """CREATE TABLE study_answers (
+      number {serial}, study TEXT NOT NULL REFERENCES studies (id), item TEXT NOT NULL,
+      variant TEXT NOT NULL, body TEXT NOT NULL, UNIQUE (study, item, variant))""",
+    """CREATE TABLE study_leases (
+      number {serial}, study TEXT NOT NULL REFERENCES studies (id), item TEXT NOT NULL,
+      rater TEXT NOT NULL, kind TEXT NOT NULL, at TEXT NOT NULL, variants TEXT NOT NULL,
+      place INTEGER NOT NULL)""",
+    "CREATE INDEX study_leases_by_rater ON study_leases (study, rater, number)",
+    # The client makes the id, so a mark that is sent again after a crash is not stored again.
+    """CREATE TABLE study_marks (
+      number {serial}, id TEXT NOT NULL UNIQUE, study TEXT NOT NULL REFERENCES studies (id),
+      rater TEXT NOT NULL, item TEXT NOT NULL, variant TEXT NOT NULL, axis TEXT NOT NULL,
+      criterion TEXT NOT NULL, score TEXT, note TEXT NOT NULL, undoes TEXT UNIQUE,
+      at TEXT NOT NULL)""",
+    "CREATE INDEX study_marks_by_rater ON study_marks (study, rater, item, number)",
+    """CREATE TABLE study_closings (
+      study TEXT PRIMARY KEY REFERENCES studies (id), closed TEXT NOT NULL, closed_by TEXT)""",
+    """CREATE TABLE study_adjudications (
+      number {serial}, id TEXT NOT NULL UNIQUE, study TEXT NOT NULL REFERENCES studies (id),
+      item TEXT NOT NULL, variant TEXT NOT NULL, axis TEXT NOT NULL, criterion TEXT NOT NULL,
+      score TEXT NOT NULL, note TEXT NOT NULL, decided_by TEXT NOT NULL, at TEXT NOT NULL)""",
+    """CREATE TABLE study_judgements (
+      number {serial}, study TEXT NOT NULL REFERENCES studies (id), source TEXT NOT NULL,
+      ratings TEXT NOT NULL, added TEXT NOT NULL)""",
+)
+
+# Until a live run is finished, its replies are in the journal: here is in which sitting.
+_LIVE_RUNS = (
+    """CREATE TABLE live_runs (
+      run TEXT PRIMARY KEY REFERENCES runs (id), sitting TEXT NOT NULL REFERENCES sittings (id),
+      questions INTEGER NOT NULL)""",
+)
+
+# The record of each calibration of a judge, as JSON; the newest that fits a run decides.
+_CALIBRATIONS = (
+    """CREATE TABLE calibrations (
+      number {serial}, id TEXT NOT NULL UNIQUE, made TEXT NOT NULL, judge TEXT NOT NULL,
+      outcome TEXT NOT NULL, body TEXT NOT NULL)""",
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    _INITIAL_TABLES,
+    _JOURNAL_TABLES,
+    _TAG_CLAIMS,
+    _WEB_ACCESS,
+    _LEARNING_TABLES,
+    _STUDY_TABLES,
+    _LIVE_RUNS,
+    _CALIBRATIONS,
+)
 """Migration n takes the schema from version n - 1 to n. A released migration is never edited."""
 
 

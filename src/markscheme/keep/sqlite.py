@@ -64,6 +64,7 @@ class SqliteDatabase(Database):
     def __init__(self, path: Path, *, create: bool, patience: float) -> None:
         super().__init__()
         self.place = str(path)
+        self._patience = patience
         # A subject may change the working folder.
         self._path = path.absolute()
         self._file_stat: os.stat_result | None = None
@@ -134,6 +135,22 @@ class SqliteDatabase(Database):
     def lock_writers(self) -> None:
         """Do nothing: `BEGIN IMMEDIATE` has taken the only write lock already."""
 
+    def prepare_removal(self) -> None:
+        """Overwrite deleted rows with zeros."""
+        self.execute_change("PRAGMA secure_delete = ON")
+
+    def compact(self) -> None:
+        """Write the file anew, and empty the log beside it, which others may be reading."""
+        self.execute_change("VACUUM")
+        until = time.monotonic() + self._patience
+        while self.fetch_rows("PRAGMA wal_checkpoint(TRUNCATE)")[0][0]:
+            if time.monotonic() > until:
+                message = f"the log of the store `{self.place}` is in use, so it still holds"
+                raise StoreUnavailableError(
+                    f"{message} what was deleted; stop the server and forget once more"
+                )
+            time.sleep(_RETRY_SECONDS)
+
     def try_lock_id(self, id_: str) -> bool:
         """Lock a file next to the store; the system releases it however this process ends."""
         try:
@@ -197,10 +214,11 @@ def _create_private_file(path: Path) -> None:
     """Create the file for this user alone; a file that exists keeps its mode.
 
     SQLite gives the mode of the file to the files that it creates next to it. Where the file cannot
-    be created, SQLite says why.
+    be created, SQLite says why. A file that exists is not opened: closing it would end the locks of
+    other connections of this process, which are all that keeps them from removing each other's log.
     """
     with suppress(OSError):
-        os.close(os.open(path, os.O_RDONLY | os.O_CREAT, stat.S_IRUSR | stat.S_IWUSR))
+        os.close(os.open(path, os.O_RDONLY | os.O_CREAT | os.O_EXCL, stat.S_IRUSR | stat.S_IWUSR))
 
 
 def _check_descriptors() -> None:

@@ -10,18 +10,21 @@ from typing import TYPE_CHECKING, Any, Self
 from markscheme.keep.chunks import fetch_chunks, insert_chunk, prepare_frames, read_frames
 from markscheme.keep.database import Database
 from markscheme.keep.journal import Journal
+from markscheme.keep.learning import LearningRecords
 from markscheme.keep.records import (
     Baseline,
     Document,
     NewRun,
     RunData,
     RunStatus,
+    StoredCalibration,
     StoredChunk,
     StoredFrame,
     StoredOutcomes,
     StoredRun,
     Tag,
     parse_baseline_row,
+    parse_calibration_row,
     parse_document_row,
     parse_outcomes_row,
     parse_tag_row,
@@ -32,8 +35,11 @@ from markscheme.keep.runs import (
     find_run,
     generate_id,
     insert_run_parts,
+    list_run_names,
     list_runs,
 )
+from markscheme.keep.studies import StudyTables
+from markscheme.keep.web_access import WebAccess
 from markscheme.vocabulary import UsageError, dump_json, format_value
 
 if TYPE_CHECKING:
@@ -72,6 +78,12 @@ class Store:
     def transaction(self) -> Iterator[None]:
         """Group several calls: all their records are on disk at the end, or none is."""
         with self._database.transaction():
+            yield
+
+    @contextmanager
+    def savepoint(self) -> Iterator[None]:
+        """In a transaction: if the calls inside raise, undo them, and only them."""
+        with self._database.savepoint():
             yield
 
     # --- documents ---
@@ -169,19 +181,50 @@ class Store:
         """The journal of live runs: what was asked and what was answered."""
         return Journal(self._database, self._format_current_time())
 
+    # --- learners ---
+
+    @property
+    def learning(self) -> LearningRecords:
+        """Learners, their reviews and their exam papers."""
+        return LearningRecords(self._database, self._now)
+
+    # --- rating studies ---
+
+    @property
+    def studies(self) -> StudyTables:
+        """The rating studies: what is rated, by whom, and every mark."""
+        return StudyTables(self._database, self._now)
+
+    # --- the web app ---
+
+    @property
+    def web_access(self) -> WebAccess:
+        """The links and sessions of the web app."""
+        return WebAccess(self._database, self._now)
+
     # --- reading runs ---
 
     def list_runs(
         self,
         *,
         rubric: str | None = None,
+        rubric_version: int | None = None,
         exam: str | None = None,
         subject: str | None = None,
         limit: int | None = None,
     ) -> list[StoredRun]:
         """Return the runs of a rubric, an exam (by name) or a subject, the newest first."""
-        wanted = {"rubrics.name": rubric, "exams.name": exam, "subject": subject}
+        wanted = {
+            "rubrics.name": rubric,
+            "rubrics.version": rubric_version,
+            "exams.name": exam,
+            "subject": subject,
+        }
         return list_runs(self._database, wanted, limit=limit)
+
+    def list_run_names(self) -> dict[str, list[str]]:
+        """Return the names that runs have: of their rubrics, exams and subjects, sorted."""
+        return list_run_names(self._database)
 
     def find_run(self, name: str) -> StoredRun:
         """Return the run of this name: an id or its beginning, `latest`, `latest~1`, a tag.
@@ -209,8 +252,10 @@ class Store:
 
     def read_run_data(self, runs: Iterable[str]) -> Iterator[RunData]:
         """Yield the measures and marks of each of these runs, if it is finished, in this order."""
-        for run, (measures, marks) in fetch_run_parts(self._database, runs, ["measures", "marks"]):
-            yield RunData(run=run, measures=measures, marks=marks)
+        parts = ["measures", "marks", "summary"]
+        for run, (measures, marks, summary) in fetch_run_parts(self._database, runs, parts):
+            judging = summary.get("judging", {})
+            yield RunData(run=run, measures=measures, marks=marks, judging=judging)
 
     # --- reading answers and cells ---
 
@@ -341,6 +386,30 @@ class Store:
             " WHERE run = ? ORDER BY number DESC"
         )
         return self._database.fetch_records(query, [run], parse_outcomes_row)
+
+    # --- calibrations of judges ---
+
+    @property
+    def current_time(self) -> datetime:
+        """The time that records of now get."""
+        return self._now()
+
+    def save_calibration(self, *, judge: str, outcome: str, body: Mapping[str, Any]) -> str:
+        """Record a calibration of a judge; return its id."""
+        while True:
+            id_ = generate_id()
+            added = self._database.execute_change(
+                "INSERT INTO calibrations (id, made, judge, outcome, body) VALUES (?, ?, ?, ?, ?)"
+                " ON CONFLICT (id) DO NOTHING",
+                [id_, self._format_current_time(), judge, outcome, dump_json(body)],
+            )
+            if added:
+                return id_
+
+    def list_calibrations(self) -> list[StoredCalibration]:
+        """Return all calibrations, the newest first."""
+        query = "SELECT id, made, judge, outcome, body FROM calibrations ORDER BY number DESC"
+        return self._database.fetch_records(query, [], parse_calibration_row)
 
     def _format_current_time(self) -> str:
         return _format_time(self._now())

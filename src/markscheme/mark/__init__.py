@@ -8,7 +8,7 @@ computed over several answers belong to `weigh`.
 from typing import TYPE_CHECKING, Any
 
 from markscheme.mark.axis_cells import find_bounds, mark_cell
-from markscheme.mark.axis_values import combine_axis_values
+from markscheme.mark.axis_values import combine_axis_values, may_not_apply
 from markscheme.mark.definition import (
     check_axes,
     check_exam,
@@ -47,6 +47,7 @@ __all__ = [
     "list_unused_steps",
     "mark_answer",
     "mark_cell",
+    "may_not_apply",
     "normalise",
     "read_response",
 ]

@@ -57,8 +57,8 @@ def _find_lowest_mean(bounded: Sequence[_Weighted]) -> Fraction:
     A value of which nothing is known may also turn out not to apply. That is the worse case if the
     mean of the others is below all that the value itself can be, so below 0.
     """
-    certain = [(weight, value.low) for weight, value in bounded if not _may_not_apply(value)]
-    open_ended = [(weight, value.low) for weight, value in bounded if _may_not_apply(value)]
+    certain = [(weight, value.low) for weight, value in bounded if not may_not_apply(value)]
+    open_ended = [(weight, value.low) for weight, value in bounded if may_not_apply(value)]
     total = sum((weight for weight, _ in certain), Fraction(0))
     points = sum((weight * low for weight, low in certain), Fraction(0))
     means = [points / total] if total else []
@@ -68,7 +68,7 @@ def _find_lowest_mean(bounded: Sequence[_Weighted]) -> Fraction:
     return min(means)
 
 
-def _may_not_apply(value: ScoreBounds) -> bool:
+def may_not_apply(value: ScoreBounds) -> bool:
     """Return whether nothing is known: what was read of an axis says that the axis applies.
 
     Only an axis of which no criterion was marked can still be both 1 and as low as 0.

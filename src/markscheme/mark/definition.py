@@ -15,7 +15,6 @@ from markscheme.mark.axis_cells import mark_cell
 from markscheme.mark.axis_values import combine_axis_values
 from markscheme.mark.response import read_response
 from markscheme.vocabulary import (
-    UNKNOWN_SCORE,
     Axis,
     AxisSpec,
     AxisValue,
@@ -73,10 +72,9 @@ def weigh_cell(spec: AxisSpec, cell: Cell) -> Fraction | None:
     return None if cell.value is None else Fraction(spec.weight) * cell.value
 
 
-def compute_score(rubric: Rubric, values: Sequence[AxisValue | None]) -> Fraction | None:
+def compute_score(rubric: Rubric, values: Sequence[AxisValue]) -> Fraction | None:
     """Return the exact weighted mean, or `None` if any value is unknown or none applies."""
-    known = [UNKNOWN_SCORE if value is None else value for value in values]
-    score = combine_values(rubric, known)
+    score = combine_values(rubric, values)
     return score if isinstance(score, Fraction) else None
 
 

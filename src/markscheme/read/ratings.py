@@ -8,7 +8,7 @@ ratings of choices and criteria may stand in the same file, and are left out.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -73,6 +73,7 @@ class RatingScope:
 
     With `allow_gaps`, ratings may be missing; the queries they belong to then have no verdict. Of
     `follow_ups` a variant may lack all ratings: they are run for the variants that need them.
+    `assigned` names the raters of each query if not every rater rates every query.
     """
 
     rubric: Rubric
@@ -80,6 +81,7 @@ class RatingScope:
     variants: tuple[str, ...]
     allow_gaps: bool = False
     follow_ups: Collection[str] = ()
+    assigned: Mapping[str, Collection[str]] | None = None
 
 
 def read_ratings(source: RatingSource, scope: RatingScope) -> tuple[Rating, ...]:
@@ -271,9 +273,10 @@ class _RatingChecker:
             if variant not in rated:
                 message = f"no row rates the variant {format_value(variant)}; {_GAP_HINT}"
                 self.table.add_problem(self.table.last_line, "variant", message)
-        raters = sorted({rater for _, _, rater, _ in self.lines if rater})
+        everyone = sorted({rater for _, _, rater, _ in self.lines if rater})
         answers = {(item, variant) for item, variant, _, _ in self.lines}
         for item in self.scope.exam.items:
+            raters = sorted((self.scope.assigned or {}).get(item.id, everyone))
             for variant in (variant for variant in variants if variant in rated):
                 not_run = item.id in self.scope.follow_ups and (item.id, variant) not in answers
                 for rater in () if not_run else raters:

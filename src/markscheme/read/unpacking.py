@@ -23,6 +23,7 @@ _MAX_RATIO = 100
 _MIN_ALLOWANCE = 16 * 1024**2
 _MAX_MEMBERS = 100_000
 _ZSTANDARD_METHOD = 93
+_ENCRYPTED = 1
 _LOCAL_HEADER_BYTES = 30
 _PIECE_BYTES = 1 << 16
 _MAX_WINDOW_LOG = 27
@@ -107,7 +108,7 @@ class ZstandardStream(io.RawIOBase):
 class ZipArchive:
     """The members of a ZIP archive, by name; use it in a `with` block.
 
-    Members may be compressed with zstandard, which `zipfile` reads only from Python 3.14 on.
+    Members are stored, deflated, or compressed with zstandard; others are taken for damaged.
 
     Raises:
         InputError: the archive is damaged, or its members unpack to more than is allowed.
@@ -123,7 +124,7 @@ class ZipArchive:
         self._check_limits(build_error)
 
     def _check_limits(self, build_error: BuildError) -> None:
-        # Nothing unpacks to more than its stated size: `read_text` stops there.
+        # Nothing unpacks to more than its stated size: `_unpack_member` stops there.
         allowance = compute_allowance(self._path.stat().st_size)
         count = len(self._archive.infolist())
         if count > _MAX_MEMBERS:
@@ -145,32 +146,46 @@ class ZipArchive:
     def read_text(self, name: str) -> str | None:
         """Return a member as text; `None` if it is missing or damaged."""
         member = self._members.get(name)
-        if member is None:
+        if member is None or member.flag_bits & _ENCRYPTED:
             return None
         try:
-            if member.compress_type == _ZSTANDARD_METHOD:
-                content = self._read_zstandard_member(member)
-            else:
-                content = self._archive.read(member)
-        except (zipfile.BadZipFile, zlib.error, OSError, ValueError, EOFError, struct.error):
-            return None
-        # An unknown compression method, or an encrypted member.
-        except (NotImplementedError, RuntimeError):
+            content = _unpack_member(member, self._read_packed(member))
+        except (OSError, EOFError, struct.error):
             return None
         return None if content is None else content.decode("utf-8", "replace")
 
-    def _read_zstandard_member(self, member: zipfile.ZipInfo) -> bytes | None:
-        # The data begins after the local header and two fields of variable length.
+    def _read_packed(self, member: zipfile.ZipInfo) -> bytes:
+        """Return the compressed bytes of a member, which follow its name and extra field."""
         with self._path.open("rb") as file:
             file.seek(member.header_offset)
             head = file.read(_LOCAL_HEADER_BYTES)
             name_length, extra_length = struct.unpack("<HH", head[26:30])
             file.seek(member.header_offset + _LOCAL_HEADER_BYTES + name_length + extra_length)
-            packed = file.read(member.compress_size)
-        zstd = _load_zstd()
-        decompressor = _create_decompressor(zstd)
+            return file.read(member.compress_size)
+
+
+def _unpack_member(member: zipfile.ZipInfo, packed: bytes) -> bytes | None:
+    """Unpack a member to no more than its stated size; `None` if it is damaged or states another.
+
+    The methods are those of Inspect. `zipfile` would unpack the others, and members that state a
+    smaller size than they have, as a whole.
+    """
+    limit = max(1, member.file_size)
+    if member.compress_type == zipfile.ZIP_STORED:
+        content = packed
+    elif member.compress_type == zipfile.ZIP_DEFLATED:
+        inflator = zlib.decompressobj(wbits=-zlib.MAX_WBITS)
         try:
-            content: bytes = decompressor.decompress(packed, max(1, member.file_size))
+            content = inflator.decompress(packed, limit)
+        except zlib.error:
+            return None
+    elif member.compress_type == _ZSTANDARD_METHOD:
+        zstd = _load_zstd()
+        try:
+            content = _create_decompressor(zstd).decompress(packed, limit)
         except zstd.ZstdError:
             return None
-        return content if decompressor.eof and len(content) == member.file_size else None
+    else:
+        return None
+    is_whole = len(content) == member.file_size and zlib.crc32(content) == member.CRC
+    return content if is_whole else None

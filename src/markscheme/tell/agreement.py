@@ -160,9 +160,10 @@ def _build_pair_header() -> tuple[str, ...]:
 def _build_summary_rows(
     axis: str, pairs: Sequence[PairAgreement], summary: PairSummary
 ) -> Iterator[tuple[str, ...]]:
-    """Yield the median of all pairs of a kind, then the worst and the best pair."""
+    """Yield the median of the pairs of a kind that count, then the worst and the best pair."""
     kind = translate_stored(_KIND_WORDS[summary.kind])
-    label = translate("median of {n:,} pairs ({kind})", n=summary.pairs, kind=kind)
+    counted = summary.pairs - summary.few or summary.pairs
+    label = translate("median of {n:,} pairs ({kind})", n=counted, kind=kind)
     yield (axis, label, "", *_format_coefficients(summary))
     by_raters = {pair.raters: pair for pair in pairs}
     named = {translate("worst"): summary.worst, translate("best"): summary.best}

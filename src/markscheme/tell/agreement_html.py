@@ -16,26 +16,29 @@ from markscheme.tell.agreement import (
     format_coefficient,
     iterate_axis_notes,
 )
-from markscheme.tell.html import render_page
 from markscheme.tell.language import translate
+from markscheme.tell.templates import HtmlPage, render_page
 from markscheme.weigh.rater_agreement import AxisAgreement, RaterAgreement
 
 _MATRIX_RATERS = 12
 
 
 def render_agreement_html(agreement: RaterAgreement, version: str) -> str:
-    """Return the page of an agreement."""
+    """Return the page of an agreement as one file."""
+    return render_page(build_agreement_page(agreement), version)
+
+
+def build_agreement_page(agreement: RaterAgreement) -> HtmlPage:
+    """Return what the page of an agreement shows."""
     judges = build_judge_rows(agreement)
     pairs = build_rater_pair_rows(agreement)
-    return render_page(
-        "agreement.html",
-        {"words": {}},
-        version=version,
-        rows=build_agreement_rows(agreement),
-        judges=judges if len(judges) > 1 else None,
-        pairs=pairs if len(pairs) > 1 else None,
-        axes=[_build_axis_view(at, *named) for at, named in enumerate(agreement.axes.items())],
-    )
+    view = {
+        "rows": build_agreement_rows(agreement),
+        "judges": judges if len(judges) > 1 else None,
+        "pairs": pairs if len(pairs) > 1 else None,
+        "axes": [_build_axis_view(at, *named) for at, named in enumerate(agreement.axes.items())],
+    }
+    return HtmlPage(template="agreement.html", view=view, data={"words": {}})
 
 
 def _build_axis_view(at: int, name: str, axis: AxisAgreement) -> dict[str, Any]:

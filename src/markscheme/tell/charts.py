@@ -112,11 +112,18 @@ class ChartLimit:
 
 
 def draw_score_strip(
-    score: float, bounds: tuple[float, float] | None, limits: Sequence[ChartLimit], *, met: bool
+    score: float | None,
+    bounds: tuple[float, float] | None,
+    limits: Sequence[ChartLimit],
+    *,
+    met: bool,
 ) -> Markup:
-    """Draw one score with its interval on a line, together with its limits."""
-    seen = [score, *(bounds or ()), *(limit.at for limit in limits)]
-    lowest = max(0.0, min(0.8, min(seen) - 0.05))
+    """Draw one score with its interval on a line, together with its limits.
+
+    Of a score that is not known, only the bounds are drawn.
+    """
+    seen = [*(() if score is None else (score,)), *(bounds or ()), *(limit.at for limit in limits)]
+    lowest = max(min(0.0, *seen), min(0.8, min(seen) - 0.05))
     colour, width = GOOD if met else BAD, 420
     drawing, x = Drawing(width, 90), LinearScale(low=lowest, high=1, start=0, end=width)
     drawing.add_rectangle((0, 36, width, 12), fill=TRACK, radius=6)
@@ -127,7 +134,8 @@ def draw_score_strip(
         at = x.place(limit.at)
         drawing.add_line([(at, 16), (at, 62)], stroke=limit.colour, width=2)
         _label_limit(drawing, at, 12, limit.label, before=row % 2 == 0)
-    drawing.add_dot((x.place(score), 42), 7.5, fill=colour)
+    if score is not None:
+        drawing.add_dot((x.place(score), 42), 7.5, fill=colour)
     for tick in list_ticks(lowest, 1, find_tick_step(lowest, 1, 5)):
         drawing.add_text((x.place(tick), 83), f"{tick:.2f}", fill=MUTED, anchor="middle")
     return drawing.render()
@@ -139,11 +147,27 @@ def _label_limit(drawing: Drawing, x: float, y: float, label: str, *, before: bo
     drawing.add_text((x + (-3 if before else 3), y), label, fill=INK, anchor=side)
 
 
-def draw_stacked_bars(items: Sequence[Sequence[float]]) -> Markup:
+def draw_sparkline(values: Sequence[float]) -> Markup:
+    """Draw how a value went, as small as a word: a line, and a dot at its end."""
+    width, height = 110, 22
+    low, high = min(values), max(values)
+    room = max(0.01, (high - low) * 0.1)
+    y = LinearScale(low=low - room, high=high + room, start=height, end=0)
+    x = LinearScale(low=0, high=max(1, len(values) - 1), start=0, end=width)
+    points = [(x.place(at), y.place(value)) for at, value in enumerate(values)]
+    drawing = Drawing(width, height)
+    if len(points) > 1:
+        drawing.add_line(points, stroke=MUTED, width=1.5)
+    drawing.add_dot(points[-1], 3.5, fill=AXIS_COLOURS[0])
+    return drawing.render()
+
+
+def draw_stacked_bars(items: Sequence[Sequence[float]], missed: Sequence[bool]) -> Markup:
     """Draw one bar for each item, from the weighted values of its axes, bottom up.
 
-    The group `bars` holds one path for each axis, with a rectangle for each item, so that a browser
-    paints four paths instead of thousands of shapes, and the script of the page can sort the items.
+    An item that does not pass has a mark below its bar. The group `bars` holds one path for each
+    axis and one for the marks, with a shape for each item, so that a browser paints five paths
+    instead of thousands of shapes, and the script of the page can sort the items.
     """
     drawing = Drawing(_BARS_WIDTH, _BARS_HEIGHT + 20)  # the script writes names below the bars
     for tick in _UNIT_TICKS:
@@ -164,7 +188,13 @@ def draw_stacked_bars(items: Sequence[Sequence[float]]) -> Markup:
         f'<path fill="{get_axis_colour(axis)}" d="{"".join(path)}"/>'
         for axis, path in enumerate(paths)
     )
-    drawing.add_markup(['<g class="bars">', *shapes, "</g>"])
+    path_of_marks = []
+    for at, is_missed in enumerate(missed):
+        left, right = format_coordinate(at * pitch), width if is_missed else "0"
+        path_of_marks.append(f"M{left},{_BARS_HEIGHT + 2}h{right}v5h-{right}Z")
+    marks = "".join(path_of_marks)
+    missed_marks = f'<path class="missed" fill="{BAD}" d="{marks}"/>'
+    drawing.add_markup(['<g class="bars">', *shapes, missed_marks, "</g>"])
     return drawing.render()
 
 
@@ -191,9 +221,11 @@ def draw_axis_means(found: Sequence[AxisMean]) -> Markup:
     labels = shorten_labels(mean.name for mean in found)
     for at, (label, mean) in enumerate(zip(labels, found, strict=True)):
         middle = (at + 0.5) * step
-        drawing.add_rectangle((0, middle - 8, x.place(mean.mean), 16), fill=get_axis_colour(at))
+        # A mean below 0, of kept penalties, has a number and no bar.
+        shown = x.place(max(0.0, mean.mean))
+        drawing.add_rectangle((0, middle - 8, shown, 16), fill=get_axis_colour(at))
         if mean.lower is not None and mean.upper is not None:
-            ends = [(x.place(bound), middle) for bound in (mean.lower, mean.upper)]
+            ends = [(x.place(max(0.0, bound)), middle) for bound in (mean.lower, mean.upper)]
             drawing.add_line(ends, stroke=INK, width=2)
         _label_row(drawing, middle, label)
         value = f"{mean.mean:.3f}"
@@ -313,7 +345,7 @@ def draw_trend(
     )
     # Turned labels need the height of a line each; where there are more runs, some are left out.
     every = max(1, round(20 / pitch))
-    for at, label in enumerate(shorten_labels(runs, 20)):
+    for at, label in enumerate(shorten_labels(runs, 26)):
         if at % every == 0:
             x = (at + 0.5) * pitch
             drawing.add_text((x + 4, height + 16), label, fill=MUTED, anchor="end", angle=-_TURN)

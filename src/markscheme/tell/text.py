@@ -26,8 +26,10 @@ from markscheme.tell.words import (
     format_bad_row_reason,
     format_cell_reason,
     format_item_line,
+    format_mean,
 )
 from markscheme.vocabulary import (
+    ZERO,
     Level,
     Outcome,
     format_decimal,
@@ -121,7 +123,7 @@ class RunPage:
         got = row["got"] if row["got"] is not None else _ROW_STATUS_WORDS[row["status"]]
         got = got if row["got"] is not None else translate_stored(got)
         cells = [self._format_mark(row["breakdown"], spec.name) for spec in self.rubric]
-        score = "–" if row["score"] is None else format_fixed(to_fraction(row["score"]), 2)
+        score = _format_score(row)
         style = "red" if row["score"] is None or row["score"] < 1 else ""
         return [
             Text(_format_row_label(row)),
@@ -147,7 +149,8 @@ class RunPage:
         for spec in sorted(self.rubric, key=lambda spec: -spec.weight):
             for row in rows:
                 value = row["breakdown"][spec.name]
-                if value is None or value < 1:
+                is_excused = value is None and _get_cell_status(row, spec.name) == "n/a"
+                if not is_excused and (value is None or value < 1):
                     lost.append((row, spec))
         if not lost:
             return
@@ -186,12 +189,16 @@ class RunPage:
         self.out.print()
         scored = translate_plural("{n:,} answer scored", "{n:,} answers scored", summary.n)
         counts = f"{scored}, {translate_plural('{n:,} item', '{n:,} items', summary.items)}"
-        score = translate("score {score}", score=format_decimal(summary.score))
+        score = translate("score {score}", score=format_mean(summary.score, summary.bounds))
         self.out.print(f"[bold]{score}[/bold]  ({counts})", highlight=False)
+        if summary.score is not None and summary.bounds is not None:
+            between = format_mean(None, summary.bounds)
+            whole = translate("with all that is missing, the score is {between}", between=between)
+            self.out.print(Text(f"  {whole}", "magenta"))
         for spec in self.rubric:
-            value = summary.axes[spec.name]
+            value, bounds = summary.axes[spec.name], summary.axis_bounds.get(spec.name)
             self.out.print(
-                f"  {spec.name:<16} {format_decimal(value):>7}  × {spec.weight}"
+                f"  {spec.name:<16} {format_mean(value, bounds):>7}  × {spec.weight}"
                 f"  {self._draw_bar(value)}{_format_unjudged(summary, spec.name)}",
                 highlight=False,
             )
@@ -218,13 +225,13 @@ class RunPage:
             lacking = f", {missing}" if found.missing else ""
             answers = translate_plural("{n:,} answer", "{n:,} answers", found.n)
             who = translate("subject {subject}", subject=found.subject or translate("(none)"))
-            line = f"{who}: {format_decimal(found.score)} ({answers}{lacking})"
+            line = f"{who}: {format_mean(found.score, found.bounds)} ({answers}{lacking})"
             self.out.print(Text(f"  {_replace_unprintable(line)}"))
 
     def _print_worst_groups(self, summary: Summary) -> None:
         tags: dict[str, list[TagGroup]] = {}
         for group in summary.groups:
-            if summary.score is not None and group.score < summary.score:
+            if _get_highest(group) < _get_highest(summary):
                 tags.setdefault(group.tag, []).append(group)
         if not tags:
             return
@@ -232,11 +239,11 @@ class RunPage:
         for tag, groups in tags.items():
             named = []
             for group in groups[:GROUPS_SHOWN]:
-                lowest, axis = min((score, axis) for axis, score in group.axes.items())
-                axis_text = f"{axis} {format_decimal(lowest)}"
-                named.append(
-                    f"{group.value} {format_decimal(group.score)} ({group.n}, {axis_text})"
-                )
+                known = [(mean, axis) for axis, mean in group.axes.items() if mean is not None]
+                worst = min(known, default=None)
+                axis_text = f", {worst[1]} {format_decimal(worst[0])}" if worst else ""
+                mean = format_mean(group.score, group.bounds)
+                named.append(f"{group.value} {mean} ({group.n}{axis_text})")
             self.out.print(Text(f"  {tag}: {', '.join(named)}"), highlight=False)
 
     def _draw_bar(self, value: Fraction | None, width: int = 20) -> str:
@@ -284,12 +291,32 @@ def format_gate_name(level: Level, name: str) -> str:
     )
 
 
+def _get_highest(totals: Summary | TagGroup) -> Fraction:
+    """Return the mean, or the highest that it can be; 0 if there is none."""
+    highest = totals.score if totals.bounds is None else totals.bounds.high
+    return ZERO if highest is None else highest
+
+
 def _format_unjudged(summary: Summary, axis: str) -> str:
     """Return how many answers an axis could judge; empty if it judged all of them."""
     if not summary.unjudged[axis]:
         return ""
     named = {"n": summary.judged[axis], "answers": summary.answers}
     return "  " + translate("({n:,} of {answers:,} answers could be judged)", **named)
+
+
+def _get_cell_status(row: Mapping[str, Any], axis: str) -> str | None:
+    """Return the status of a cell, if its row says more than a value."""
+    status: str | None = (row.get("cell_status") or {}).get(axis)
+    return status
+
+
+def _format_score(row: Mapping[str, Any]) -> str:
+    """Return the score of a row with two decimals, or its bounds."""
+    if row["score"] is not None:
+        return format_fixed(to_fraction(row["score"]), 2)
+    bounds = row["bounds"] or ()
+    return " … ".join(format_fixed(to_fraction(bound), 2) for bound in bounds) or "–"
 
 
 def _format_row_label(row: Mapping[str, Any]) -> str:
@@ -380,7 +407,7 @@ def explain_item(item: Item, found: ItemReport, rubric: Rubric) -> Iterator[str]
         yield f"  {translate('tags')}: {tags}"
     yield f"  {translate('prompt')}: {item.prompt}"
     for row in found.answers:
-        yield from (f"  {line}" for line in format_answer_lines(row, rubric))
+        yield from (f"  {line}" for line in format_answer_lines(row, rubric, item))
     if found.more:
         yield f"  {translate('… and {n:,} more', n=found.more)}"
 

@@ -195,7 +195,7 @@ def _format_distribution_lines(found: ScoreDistribution) -> Iterator[str]:
     quantiles = ", ".join(f"p{at} {format_short(value)}" for at, value in found.quantiles.items())
     yield f"{translate('item scores')}: {quantiles}"
     for group in found.groups:
-        if group.score < found.score.mean:
+        if group.score is not None and group.score < found.score.mean:
             yield f"  {group.tag}={group.value}: {format_fixed(group.score)} ({group.n})"
     yield from _format_trend_lines(found)
     who = (

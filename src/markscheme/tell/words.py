@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from markscheme.tell.language import translate, translate_plural, translate_stored
 from markscheme.vocabulary import (
+    UNKNOWN_SCORE,
     ItemStatus,
     Level,
     Outcome,
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from decimal import Decimal
 
     from markscheme.keep import StoredRun
-    from markscheme.vocabulary import ItemReport, RowError, Rubric
+    from markscheme.vocabulary import AxisSpec, Item, ItemReport, RowError, Rubric, ScoreBounds
     from markscheme.weigh.recalibrate import PastRun
 
     Row = Mapping[str, Any]
@@ -64,13 +65,25 @@ def format_run_title(past: PastRun, stored: StoredRun | None) -> str:
     return translate("run {run} on {exam} under {rubric}", **what) + when
 
 
+def format_mean(mean: Fraction | None, bounds: ScoreBounds | None, places: int = 4) -> str:
+    """Return a mean; if it is not known, the bounds between which it is: `0.25 … 0.75`."""
+    if bounds is None or mean is not None:
+        return format_decimal(mean, places)
+    return f"{format_decimal(bounds.low, places)} … {format_decimal(bounds.high, places)}"
+
+
 def format_item_line(item: ItemReport, rubric: Rubric) -> str:
     """Return the score of an item in one line, or why it has none."""
     match item.status:
         case ItemStatus.MISSING:
             return translate("no answer")
         case ItemStatus.UNSCORED:
+            if item.bounds is not None and item.bounds != UNKNOWN_SCORE:
+                between = format_mean(None, item.bounds)
+                return translate("an answer could not be scored; {score}", score=between)
             return translate("an answer could not be scored")
+        case ItemStatus.NOT_APPLICABLE:
+            return translate("no axis applies")
         case ItemStatus.PASSED:
             return translate("score {score}", score=format_decimal(item.score))
         case ItemStatus.FAILED:
@@ -81,9 +94,12 @@ def format_item_line(item: ItemReport, rubric: Rubric) -> str:
             )
 
 
-def format_answer_lines(row: Row, rubric: Rubric) -> Iterator[str]:
-    """Yield the lines of one answer: what was got and expected, then each cell with its reason."""
-    score = format_row_number(row["score"])
+def format_answer_lines(row: Row, rubric: Rubric, item: Item | None = None) -> Iterator[str]:
+    """Yield the lines of one answer: what was got and expected, then each cell with its reason.
+
+    With the `item`, also each criterion with its verdict, and who marked it and why.
+    """
+    score = format_row_score(row)
     yield translate("attempt {n}: score {score}", n=row.get("attempt") or 1, score=score)
     yield f"  {translate('got')}: {row.get('got')}"
     expected = row.get("expected") or []
@@ -94,6 +110,26 @@ def format_answer_lines(row: Row, rubric: Rubric) -> Iterator[str]:
         value = row["breakdown"].get(spec.name)
         reason = format_cell_reason(row, spec.name)
         yield f"  {spec.name} {format_row_number(value)} × {spec.weight}: {reason}"
+        if item is not None:
+            yield from _format_criterion_lines(spec, item, row)
+
+
+def _format_criterion_lines(spec: AxisSpec, item: Item, row: Row) -> Iterator[str]:
+    # Late, because the page of `score` shows no criteria.
+    from markscheme.tell.criteria import list_criterion_lines
+
+    for line in list_criterion_lines(spec.axis, item, row, spec.name):
+        if line.name:
+            yield f"    {line.name} ({line.points}) {line.verdict}: {line.says}"
+        yield from (f"      {mark}" for mark in line.marks)
+
+
+def format_row_score(row: Row) -> str:
+    """Return the score of a row, or the bounds between which it is."""
+    bounds = row.get("bounds")
+    if row["score"] is not None or not bounds:
+        return format_row_number(row["score"])
+    return " … ".join(map(format_row_number, bounds))
 
 
 def format_row_number(value: float | Decimal | None) -> str:

@@ -11,6 +11,7 @@ time that a stdlib dataclass takes, and every command creates them all.
 
 from markscheme.vocabulary.answer import Answer, RowError
 from markscheme.vocabulary.atomic import write_path
+from markscheme.vocabulary.calibration import AxisLicence
 from markscheme.vocabulary.cell import (
     NOT_APPLICABLE,
     UNKNOWN_SCORE,
@@ -77,10 +78,12 @@ from markscheme.vocabulary.gate import (
 from markscheme.vocabulary.judge import (
     JUDGE_PROTOCOL,
     Judge,
+    JudgedAxis,
     JudgeExample,
     JudgeSight,
     Panel,
     SettleRule,
+    strip_alias,
 )
 from markscheme.vocabulary.messages import (
     MESSAGE_COLUMN,
@@ -129,6 +132,7 @@ from markscheme.vocabulary.rating import (
 from markscheme.vocabulary.records import (
     RecordFields,
     exact_ratios,
+    if_known,
     list_pairs,
     to_plain,
     to_record,
@@ -150,6 +154,7 @@ from markscheme.vocabulary.rubric import (
     collect_fields,
 )
 from markscheme.vocabulary.shortages import find_shortage, find_tight_limit
+from markscheme.vocabulary.study import Adjudication, LeaseEvent, LeaseKind, StudyMark
 from markscheme.vocabulary.transcript import (
     CALLS_NOT_SHOWN,
     MAIN_AGENT,
@@ -175,12 +180,14 @@ __all__ = [
     "ROUND_TAG",
     "UNKNOWN_SCORE",
     "ZERO",
+    "Adjudication",
     "Allowance",
     "Answer",
     "AnswersError",
     "Attempts",
     "Axis",
     "AxisKinds",
+    "AxisLicence",
     "AxisSpec",
     "AxisValue",
     "BaselineLimit",
@@ -215,6 +222,9 @@ __all__ = [
     "Judge",
     "JudgeExample",
     "JudgeSight",
+    "JudgedAxis",
+    "LeaseEvent",
+    "LeaseKind",
     "Level",
     "Mark",
     "MarkSource",
@@ -250,6 +260,7 @@ __all__ = [
     "StoreError",
     "StoreInvalidError",
     "StoreUnavailableError",
+    "StudyMark",
     "SubjectSummary",
     "Summary",
     "TagGroup",
@@ -282,6 +293,7 @@ __all__ = [
     "format_signed",
     "format_signed_amount",
     "format_value",
+    "if_known",
     "is_follow_up",
     "iterate_criteria",
     "join_messages",
@@ -291,6 +303,7 @@ __all__ = [
     "restore_row_messages",
     "sentence",
     "simplest_fraction",
+    "strip_alias",
     "sum_amounts",
     "to_float",
     "to_fraction",

@@ -54,8 +54,8 @@ class Allowance(Struct, frozen=True, kw_only=True):
     relative: bool
 
     def points(self, score: Fraction) -> Fraction:
-        """Return the allowance in points for a baseline with this score."""
-        return Fraction(self.amount) * (score if self.relative else 1)
+        """Return the allowance in points for a baseline with this score, which may be below 0."""
+        return Fraction(self.amount) * (abs(score) if self.relative else 1)
 
     def __str__(self) -> str:
         return f"{(self.amount * 100).normalize():f}%" if self.relative else f"{self.amount:f}"

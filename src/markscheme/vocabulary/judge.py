@@ -54,6 +54,8 @@ class Judge(Struct, frozen=True, kw_only=True):
     - `repeats`: how many times the same is asked.
     - `settle`: what counts where the two orders differ; without it, nothing does.
 
+    - `recording`: the file that a `replay:` subject reads, where it lies beside the document.
+
     `base_url`, `key_env` and `price` are the options of `markscheme run` by these names.
     """
 
@@ -72,6 +74,7 @@ class Judge(Struct, frozen=True, kw_only=True):
     base_url: str | None = None
     key_env: str | None = None
     price: str | None = None
+    recording: str | None = None
 
     @property
     def judges(self) -> tuple[Judge, ...]:
@@ -79,9 +82,24 @@ class Judge(Struct, frozen=True, kw_only=True):
         return (self,)
 
     @property
+    def is_recorded(self) -> bool:
+        """Whether replies come from a recording, and no model is asked."""
+        return strip_alias(self.subject).startswith("replay:")
+
+    @property
     def calls_label(self) -> str:
         """The way of calling as a document states it: `one`, `each`, or a number of calls."""
         return {None: "each", 1: "one"}.get(self.calls, str(self.calls))
+
+
+def strip_alias(subject: str) -> str:
+    """Return a subject without the user's own name for it: `small=openai:x` is `openai:x`.
+
+    >>> strip_alias("small=openai:gpt-5-mini"), strip_alias("cmd:./ask --as=json")
+    ('openai:gpt-5-mini', 'cmd:./ask --as=json')
+    """
+    alias, equals, rest = subject.partition("=")
+    return rest if equals and ":" not in alias and " " not in alias else subject
 
 
 class Panel(Struct, frozen=True, kw_only=True):
@@ -92,3 +110,30 @@ class Panel(Struct, frozen=True, kw_only=True):
     quorum: int
     settle: SettleRule
     fingerprint: str
+
+
+class JudgedAxis(Struct, frozen=True, kw_only=True):
+    """Who marked an axis of a run, and how; gates compare it with calibrations.
+
+    - `fingerprint`: of the judge, which covers its instructions, its model and the way of calling.
+    - `axis_fingerprint`: of what the axis asks; `call_fingerprint` of all that is asked together
+      with it.
+    - `served`: the models that the servers say answered.
+    - `canaries`: the known answers whose marks were out of range.
+    - `doubt`: why no gate may rest on these marks; empty if a calibration allows it.
+
+    What a file of ratings does not say is None, and no calibration fits it.
+    """
+
+    judge: str
+    fingerprint: str | None = None
+    axis_fingerprint: str | None = None
+    call_fingerprint: str | None = None
+    served: tuple[str, ...] = ()
+    canaries: tuple[str, ...] = ()
+    doubt: str = ""
+
+    @property
+    def instrument(self) -> tuple[object, ...]:
+        """What must be the same for marks to be comparable."""
+        return (self.fingerprint, self.axis_fingerprint, self.call_fingerprint, self.served)

@@ -40,14 +40,14 @@ def format_fixed(value: Fraction | Decimal, places: int = 4) -> str:
     """Return a number with exactly `places` decimal places, rounded half even.
 
     Every number that is shown is rounded here, from its exact value: a double beside a half would
-    round to either side.
+    round to either side. What is rounded to zero has no sign.
 
-    >>> format_fixed(Fraction("0.93125")), f"{0.93125:.4f}"
-    ('0.9312', '0.9313')
+    >>> format_fixed(Fraction("0.93125")), f"{0.93125:.4f}", format_fixed(Fraction("-0.00004"))
+    ('0.9312', '0.9313', '0.0000')
     """
     fraction = Fraction(value)
     quotient = _WIDE_CONTEXT.divide(Decimal(fraction.numerator), Decimal(fraction.denominator))
-    return format(quotient.quantize(Decimal(1).scaleb(-places), context=_WIDE_CONTEXT), "f")
+    return format(quotient.quantize(Decimal(1).scaleb(-places), context=_WIDE_CONTEXT), "zf")
 
 
 def format_decimal(value: Fraction | Decimal | None, places: int = 4) -> str:
@@ -161,6 +161,11 @@ def simplest_fraction(value: Decimal | int) -> Fraction:
     if len(Decimal(value).as_tuple().digits) > _DOUBLE_DIGITS:
         return exact
     double = float(value)
+    if double < 0:
+        return -simplest_fraction(-value)
+    if double > 1:
+        simplest = exact.limit_denominator(_MAX_DENOMINATOR)
+        return simplest if float(simplest) == double else exact
     if not 0 < double < 1:
         return exact
     below, above = math.nextafter(double, 0), math.nextafter(double, 1)

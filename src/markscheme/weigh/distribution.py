@@ -14,10 +14,12 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from fractions import Fraction
 from typing import ClassVar
 
 from markscheme.vocabulary import (
+    ZERO,
     Exam,
     RecordFields,
     Rubric,
@@ -36,7 +38,7 @@ from markscheme.weigh.stats import (
     compute_wilson_interval,
     sum_counts,
 )
-from markscheme.weigh.totals import Run, WeightScale, summarise_tags
+from markscheme.weigh.totals import Run, ScoreTotals, WeightScale, summarise_tags
 
 DRIFT_LEVEL = Fraction(1, 100)
 # A drift is looked for in so many of the last runs.
@@ -105,12 +107,13 @@ class MeanEstimate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrendPoint:
-    """One run in a history: its subject and its exact means."""
+    """One run in a history: its subject, when it started, and its exact means."""
 
     run: str
     subject: str | None
+    started: datetime | None
     score: Fraction
-    axes: Mapping[str, Fraction]
+    axes: Mapping[str, Fraction | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,7 +187,7 @@ def describe_distribution(
     items = scale.sum_items(run.marks)
     if not items:
         return None
-    means = sum_counts((totals.score / totals.n, n) for totals, n in items)
+    means = sum_counts((totals.mean, n) for totals, n in items if totals.mean is not None)
     compared = [(past, _explain_trend_mismatch(past, run)) for past in history]
     trend = tuple(_build_trend_point(scale, past) for past, why in compared if not why)
     passed = sum(n for mean, n in means.items() if mean >= Fraction(rubric.pass_mark))
@@ -192,12 +195,7 @@ def describe_distribution(
         run=run.name,
         items=means.total(),
         score=_estimate_mean(means),
-        axes={
-            axis: _estimate_mean(
-                sum_counts((totals.axes[axis] / totals.n, n) for totals, n in items)
-            )
-            for axis in scale.axes
-        },
+        axes=_estimate_axes(scale, run, items),
         passed=_estimate_proportion(passed, means.total()),
         quantiles={at: compute_quantile(means, Fraction(at, 100)) for at in _QUANTILES},
         groups=summarise_tags(scale, exam, run.marks),
@@ -206,6 +204,24 @@ def describe_distribution(
         runs_needed=count_runs_needed(len(scale.axes)),
         left_out=tuple((past.name, why) for past, why in compared if why),
     )
+
+
+def _estimate_axes(
+    scale: WeightScale, run: Run, items: Sequence[tuple[ScoreTotals, int]]
+) -> Mapping[str, MeanEstimate]:
+    """Return the mean of each axis over the items that it applies to.
+
+    Axes of which some value is not known are left out: they have no mean.
+    """
+    totals = scale.sum_answers(run.marks.counts())
+    counts = {
+        axis: sum_counts(
+            (mean, n) for totals, n in items if (mean := totals.axis_means[axis]) is not None
+        )
+        for axis in scale.axes
+        if totals.axes[axis].bounds is None
+    }
+    return {axis: _estimate_mean(means) for axis, means in counts.items() if means}
 
 
 def build_trend(rubric: Rubric, run: Run, history: Iterable[Run]) -> tuple[TrendPoint, ...]:
@@ -222,7 +238,15 @@ def find_recent_drifts(trend: Sequence[TrendPoint]) -> tuple[Drift, ...]:
     """Return the axes that drift down over the last points of a trend."""
     latest = trend[-DRIFT_WINDOW:]
     axes = latest[0].axes if latest else ()
-    return find_drifts({axis: [point.axes[axis] for point in latest] for axis in axes})
+    values = {axis: [point.axes[axis] for point in latest] for axis in axes}
+    # An axis that did not apply in some run has no trend.
+    return find_drifts(
+        {
+            axis: [v for v in known if v is not None]
+            for axis, known in values.items()
+            if None not in known
+        }
+    )
 
 
 def _explain_trend_mismatch(past: Run, run: Run) -> str:
@@ -238,8 +262,13 @@ def _explain_trend_mismatch(past: Run, run: Run) -> str:
 def _build_trend_point(scale: WeightScale, run: Run) -> TrendPoint:
     """Return the means of a complete run."""
     totals = scale.sum_answers(run.marks.counts())
-    axes = {axis: total / totals.n for axis, total in totals.axes.items()}
-    return TrendPoint(run=run.name, subject=run.subject, score=totals.score / totals.n, axes=axes)
+    return TrendPoint(
+        run=run.name,
+        subject=run.subject,
+        started=run.started,
+        score=totals.mean or ZERO,
+        axes=totals.axis_means,
+    )
 
 
 def _estimate_mean(means: Counter[Fraction]) -> MeanEstimate:
@@ -256,7 +285,8 @@ def _estimate_mean(means: Counter[Fraction]) -> MeanEstimate:
         return MeanEstimate(mean=only, lower=None, upper=None, method=sentence("none: one item"))
     if sample.standard_error:
         lower, upper = sample.compute_interval(CONFIDENCE)
-        lower, upper = max(0.0, lower), min(1.0, upper)
+        # Kept penalties give means below 0, so there the interval has no lower limit.
+        lower, upper = max(0.0, lower) if min(means) >= 0 else lower, min(1.0, upper)
         return MeanEstimate(
             mean=sample.mean, lower=lower, upper=upper, method=sentence("Student's t")
         )

@@ -57,9 +57,9 @@ def compute_running_score(tally: RunTally) -> RunningScore:
     sample = SampleStatistics.from_counts(scores)
     totals = scale.sum_answers(counts.items())
     return RunningScore(
-        mean=totals.mean,
+        mean=totals.overall.known_mean,
         interval=None if sample is None else sample.compute_interval(),
-        axes=totals.axis_means,
+        axes={axis: total.known_mean for axis, total in totals.axes.items()},
     )
 
 

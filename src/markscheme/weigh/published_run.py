@@ -12,20 +12,34 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+from markscheme.mark.axes import MarkedAxis
 from markscheme.read.results import PublishedField, PublishedResult
 from markscheme.read.storable import MAX_STORABLE_NUMBER
 from markscheme.vocabulary import (
     DocumentError,
     Exam,
+    JudgedAxis,
     Problem,
     RowError,
     Rubric,
     UsageError,
-    simplest_fraction,
+    sentence,
 )
-from markscheme.weigh.totals import Marks, Measures, MeasureTotal, Run
+from markscheme.weigh.totals import (
+    AxisValues,
+    Marks,
+    Measures,
+    MeasureTotal,
+    Run,
+    parse_judging_records,
+    read_axis_values,
+)
 from markscheme.weigh.verify import verify_published
 
+_UNKNOWN_MARKERS = sentence(
+    "the file does not say whether people or a judge marked it; write the result as .json, or judge"
+    " the stored run"
+)
 _MEASURE_KEYS = ("latency_ms", "cost", "tokens_in", "tokens_out")
 
 
@@ -55,6 +69,7 @@ def build_published_run(
         marks=source.count_marks(rows, subject),
         measures=_sum_measures(rows),
         subject=subject,
+        judged=source.list_judged_axes(),
     )
 
 
@@ -119,6 +134,16 @@ class _PublishedRunSource:
         value = named.get("fingerprint") if isinstance(named, dict) else None
         return value if isinstance(value, str) else None
 
+    def list_judged_axes(self) -> dict[str, JudgedAxis]:
+        """Return the axes that judges marked; of rows alone, all that judges could have marked."""
+        records = self.published.document.get("judging", {})
+        if self.published.document and isinstance(records, dict):
+            stated = {axis: record for axis, record in records.items() if isinstance(record, dict)}
+            if len(stated) == len(records):
+                return parse_judging_records(stated)
+        unknown = JudgedAxis(judge="", doubt=_UNKNOWN_MARKERS)
+        return {spec.name: unknown for spec in self.rubric if isinstance(spec.axis, MarkedAxis)}
+
     @property
     def is_same_rubric(self) -> bool:
         return self.get_fingerprint("rubric") in {None, self.rubric.fingerprint}
@@ -132,6 +157,14 @@ class _PublishedRunSource:
         if self.is_same_rubric or not self.published.records:
             return tuple(spec.name for spec in self.rubric)
         return tuple(self.published.records[0][1]["breakdown"])
+
+    @property
+    def _unlimited(self) -> set[str]:
+        """The axes whose values may be below 0, or may be for all that is known of the rubric."""
+        if not self.is_same_rubric:
+            return set(self.axes)
+        specs = (spec for spec in self.rubric if getattr(spec.axis, "keeps_negatives", False))
+        return {spec.name for spec in specs}
 
     def find_problems(self) -> Iterator[Problem]:
         """Yield everything that prevents the file from being judged."""
@@ -185,8 +218,15 @@ class _PublishedRunSource:
                 (*place, "breakdown"), f"must have the axes {', '.join(self.axes)}"
             )
         for axis, value in row["breakdown"].items():
-            if value is not None and not 0 <= value <= 1:
+            if value is not None and not (value <= 1 and (value >= 0 or axis in self._unlimited)):
                 yield self._build_problem((*place, "breakdown", axis), "must be from 0 to 1")
+        for key in ("cell_status", "cell_bounds"):
+            if not isinstance(row.get(key), dict | None):
+                yield self._build_problem((*place, key), "must be a mapping of axes, or null")
+        for axis, bounds in (row.get("cell_bounds") or {}).items():
+            if bounds is not None and not _is_valid_bounds(bounds):
+                message = "must be the lowest and the highest value, or null"
+                yield self._build_problem((*place, "cell_bounds", axis), message)
         for key in _MEASURE_KEYS:
             value = row.get(key)
             known = isinstance(value, int | Decimal) and not isinstance(value, bool)
@@ -218,16 +258,18 @@ class _PublishedRunSource:
             row.get("item") for row in self.published.unscored_rows if row.get("subject") == subject
         ]
         ids = [item.id for item in self.exam.items] if self.is_same_exam else [*own, *absent]
-        items: dict[str, Counter[tuple[Fraction | None, ...]]] = {
+        items: dict[str, Counter[AxisValues]] = {
             item: Counter() for item in ids if isinstance(item, str)
         }
         for row in rows:
-            cells = row["breakdown"]
-            values = tuple(
-                None if cells[a] is None else simplest_fraction(cells[a]) for a in self.axes
-            )
-            items[row["item"]][values] += 1
+            items[row["item"]][read_axis_values(row, self.axes)] += 1
         return Marks(axes=self.axes, items=items, errors=self.published.error_count)
+
+
+def _is_valid_bounds(bounds: Any) -> bool:
+    numbers = bounds if isinstance(bounds, list) else ()
+    known = [n for n in numbers if isinstance(n, int | Decimal) and not isinstance(n, bool)]
+    return len(known) == len(numbers) == 2 and known[0] <= known[1] <= 1  # noqa: PLR2004
 
 
 def _is_valid_subject(value: Any) -> bool:

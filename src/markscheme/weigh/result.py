@@ -14,21 +14,20 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
+from msgspec import structs
 
 from markscheme.vocabulary import (
     MESSAGE_COLUMN,
     Exam,
     FrozenDict,
-    RecordFields,
     RowError,
     Rubric,
     Summary,
-    exact_ratios,
     format_decimal,
     sentence,
     to_record,
 )
-from markscheme.weigh.totals import OperationGroup, Run
+from markscheme.weigh.totals import OperationGroup, Run, parse_judging_records
 
 if TYPE_CHECKING:
     # Gates and distributions are not needed to score, so their modules are not loaded here.
@@ -59,7 +58,10 @@ class Result:
     @property
     def runs(self) -> Iterator[Run]:
         """The run of each subject, built one at a time because there may be many."""
-        return iter(self.each_run())
+        if not self.judging:
+            return iter(self.each_run())
+        judged = parse_judging_records(self.judging)
+        return (structs.replace(run, judged=judged) for run in self.each_run())
 
     @property
     def gates(self) -> tuple[GateOutcome, ...]:
@@ -144,24 +146,6 @@ class Result:
         return {**self.head(), "items": list(iter_item_records(self.frame)), **self.tail()}
 
 
-SUMMARY_FIELDS: RecordFields = (
-    "n",
-    "score",
-    "axes",
-    "complete",
-    "items",
-    "answers",
-    "unscored",
-    "errors",
-    "missing",
-    exact_ratios("score", "axes"),
-    "subjects",
-    "groups",
-    "judged",
-    "unjudged",
-)
-
-
 def build_rubric_record(rubric: Rubric) -> dict[str, Any]:
     """Return the name, version and fingerprint of the rubric that a result was scored under."""
     return to_record(rubric, ("name", "version", "fingerprint"))
@@ -173,9 +157,16 @@ def build_exam_record(exam: Exam) -> dict[str, Any]:
 
 
 def iter_item_records(frame: pl.DataFrame) -> Iterator[dict[str, Any]]:
-    """Yield the record of each answered or missing item; rows that were no answers are skipped."""
-    for row in frame.iter_rows(named=True):
+    """Yield the record of each answered or missing item; rows that were no answers are skipped.
+
+    Only a row without a score has bounds.
+    """
+    has_bounds = frame["bounds"].null_count() < frame.height
+    answers = frame if has_bounds else frame.drop("bounds")
+    for row in answers.iter_rows(named=True):
         row.pop(MESSAGE_COLUMN, None)
+        if has_bounds and row["bounds"] is None:
+            del row["bounds"]
         if row.pop("error") is None:
             yield row
 
@@ -190,4 +181,4 @@ def build_error_record(error: RowError) -> dict[str, Any]:
 
 def build_summary_record(summary: Summary) -> dict[str, Any]:
     """Return the totals of a result."""
-    return to_record(summary, SUMMARY_FIELDS)
+    return to_record(summary)

@@ -4,7 +4,8 @@ The document that `markscheme score --format json` would print is built again fr
 rows, with the same record functions but with exact fractions in place of doubles. Then both are
 compared key by key. Counts and ratios must be equal; other numbers may be rounded, correctly. A
 value that was not published is not wrong. The axis that reads `got` and `expected` (the leading
-axis) is judged again; the other cells are taken as published.
+axis) is judged again, and axes that are made of marks follow from the published marks; the other
+cells are taken as published.
 """
 
 from __future__ import annotations
@@ -17,27 +18,46 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, TypeAlias
 
-from markscheme.mark import compute_score, find_leading_axis, get_expected
-from markscheme.mark.axes import ALTERNATIVE_BAR, ContainsAll, TextAxis, format_expected
+from markscheme.mark import combine_values, find_leading_axis
+from markscheme.mark.axes import (
+    ALTERNATIVE_BAR,
+    ContainsAll,
+    CriteriaAxis,
+    MarkedAxis,
+    TextAxis,
+    format_expected,
+)
+from markscheme.mark.batch import list_expected_texts, restore_marks
 from markscheme.read.results import PublishedField, PublishedResult
 from markscheme.vocabulary import (
+    UNKNOWN_SCORE,
     ZERO,
     AxisSpec,
+    AxisValue,
     Cell,
     Exam,
     Item,
+    NotApplicable,
+    Reading,
+    Response,
     Rubric,
+    ScoreBounds,
     SessionMetrics,
     Summary,
     format_decimal,
     format_plain,
     sentence,
-    simplest_fraction,
     to_float,
     to_record,
 )
-from markscheme.weigh.result import SUMMARY_FIELDS
-from markscheme.weigh.totals import AxisValues, Marks, OperationsCollector, summarise_marks
+from markscheme.weigh.totals import (
+    AxisValues,
+    Marks,
+    OperationsCollector,
+    is_unscored,
+    read_axis_values,
+    summarise_marks,
+)
 
 _ROUNDED_PLACES = 4
 _MAX_DOUBLE_DIGITS = 17
@@ -48,6 +68,7 @@ Mismatch: TypeAlias = tuple[PublishedField, Any, Any, str]
 """Where a value stands, what was published, what was regenerated, and why that is right."""
 KeyedEntries: TypeAlias = list[tuple[tuple[str | None, ...], Mapping[str, Any]]]
 
+_KNOWN_MEANS = ("bounds", "axis_bounds", "score_cut")
 _COUNTS = ("n", "answers", "unscored", "errors", "items", "missing", "complete")
 _OPERATION_KEYS = ("item", "variant", "tag", "value")
 _KNOWN_SESSIONS = sentence("over the sessions of which it is known")
@@ -117,7 +138,7 @@ class _Row:
     place: PublishedField
     record: Mapping[str, Any]
     cell: Cell | None
-    values: Mapping[str, Fraction | None]
+    values: Mapping[str, AxisValue]
 
     @property
     def subject(self) -> str | None:
@@ -132,11 +153,12 @@ def verify_published(
     Item ids, expectations and groups by tag are checked only if the exam is known.
     """
     leading = next((spec for spec in rubric if spec.axis is find_leading_axis(rubric)), None)
+    items: dict[Any, Item] = {item.id: item for item in exam.items} if exam else {}
     rows = [_read_row(place, record, rubric, leading) for place, record in published.records]
     findings = [
         _build_finding(published, mismatch, row.record.get("item"))
         for row in rows
-        for mismatch in _compare_row(row, rubric, leading)
+        for mismatch in _compare_row(row, rubric, leading, items.get(row.record.get("item")))
     ]
     totals = _Totals(published=published, rubric=rubric, exam=exam, rows=rows)
     findings += [_build_finding(published, mismatch) for mismatch in totals.compare()]
@@ -182,6 +204,10 @@ def _is_same(published: Any, computed: Any, *, lenient: bool = False) -> bool:
     if computed is None or isinstance(computed, Fraction):
         return _is_correctly_rounded(published, computed)
     if isinstance(computed, list):
+        parts = published if isinstance(published, list) else [published]
+        pairs = zip(parts, computed, strict=False)
+        if len(parts) == len(computed) and all(_is_same(*pair, lenient=lenient) for pair in pairs):
+            return True
         return isinstance(published, list) and sorted(map(str, published)) == computed
     if published == computed:
         return isinstance(published, bool) is isinstance(computed, bool)
@@ -189,6 +215,10 @@ def _is_same(published: Any, computed: Any, *, lenient: bool = False) -> bool:
         return lenient and to_float(Fraction(published)) == to_float(Fraction(computed))
     except (ArithmeticError, TypeError, ValueError):
         return False
+
+
+def _to_exact_bounds(score: AxisValue) -> list[Fraction] | None:
+    return [score.low, score.high] if isinstance(score, ScoreBounds) else None
 
 
 def _is_correctly_rounded(published: Any, exact: Fraction | None) -> bool:
@@ -229,15 +259,23 @@ def _read_row(
     breakdown = record["breakdown"]
     if set(breakdown) != set(_list_axes(rubric)):
         return _Row(place=place, record=record, cell=None, values={})
-    values = {
-        axis: None if value is None else simplest_fraction(value)
-        for axis, value in breakdown.items()
-        if value is None or 0 <= value <= 1
-    }
+    read = dict(zip(breakdown, read_axis_values(record, breakdown), strict=True))
+    values = {spec.name: read[spec.name] for spec in rubric if _is_possible(spec, read[spec.name])}
     cell = None if leading is None else _judge_leading_axis(record, leading)
     if leading is not None and cell is not None:
-        values[leading.name] = cell.value
+        values[leading.name] = cell.axis_value
     return _Row(place=place, record=record, cell=cell, values=values)
+
+
+def _is_possible(spec: AxisSpec, value: AxisValue) -> bool:
+    """Return whether an axis can give a value; only penalties that are kept go below 0."""
+    if not isinstance(value, Fraction):
+        return True
+    return value <= 1 and (value >= 0 or bool(getattr(spec.axis, "keeps_negatives", False)))
+
+
+def _get_number(value: AxisValue) -> Fraction | None:
+    return value if isinstance(value, Fraction) else None
 
 
 def _judge_leading_axis(record: Mapping[str, Any], leading: AxisSpec) -> Cell | None:
@@ -264,7 +302,37 @@ def _split_alternatives(entry: Any) -> Any:
     return entry.split(ALTERNATIVE_BAR) if split else entry
 
 
-def _compare_row(row: _Row, rubric: Rubric, leading: AxisSpec | None) -> Iterator[Mismatch]:
+def _compare_marked_axes(row: _Row, rubric: Rubric, item: Item | None) -> Iterator[Mismatch]:
+    """Regenerate the axes that are made of marks from the published marks, and compare them."""
+    published: Any = row.record.get("marks")
+    if not isinstance(published, dict):
+        return
+    for spec in rubric:
+        records = published.get(spec.name)
+        if not isinstance(records, list) or not all(isinstance(mark, dict) for mark in records):
+            continue
+        marks = restore_marks(records)
+        if isinstance(spec.axis, CriteriaAxis):
+            if item is None or next(iter(spec.axis.item_problems(item)), None) is not None:
+                continue
+            value = spec.axis.compute_axis_value(item, marks)
+        elif isinstance(spec.axis, MarkedAxis):
+            nothing = Item(id="", prompt="") if item is None else item
+            response = Response(reading=Reading.TEXT, text="")
+            value = spec.axis.combine(response, nothing, marks).axis_value
+        else:
+            continue
+        because = sentence("so the published marks say")
+        right = {spec.name: _get_number(value)}
+        yield from _compare((*row.place, "breakdown"), row.record["breakdown"], right, because)
+        bounds = {spec.name: _to_exact_bounds(value)}
+        known = row.record.get("cell_bounds")
+        yield from _compare((*row.place, "cell_bounds"), known, bounds, because)
+
+
+def _compare_row(
+    row: _Row, rubric: Rubric, leading: AxisSpec | None, item: Item | None
+) -> Iterator[Mismatch]:
     """Regenerate the cells, weighted values and score of one breakdown, and compare them."""
     values, breakdown, weighted = row.values, row.record["breakdown"], row.record.get("weighted")
     if set(breakdown) != set(_list_axes(rubric)):
@@ -276,22 +344,24 @@ def _compare_row(row: _Row, rubric: Rubric, leading: AxisSpec | None) -> Iterato
             yield (*place, axis), value, "a value from 0 to 1", "no axis gives more or less"
         elif row.cell and leading and axis == leading.name:
             yield from _compare(place, breakdown, {axis: row.cell.value}, row.cell.reason)
+    yield from _compare_marked_axes(row, rubric, item)
     if weighted is not None:
         place = (*row.place, "weighted")
         if not set(weighted) <= set(_list_axes(rubric)):
             yield _build_axes_mismatch(place, weighted, rubric)
         for spec in (spec for spec in rubric if spec.name in values):
-            value = values[spec.name]
+            value = _get_number(values[spec.name])
             right = {spec.name: None if value is None else Fraction(spec.weight) * value}
             because = sentence(
                 "the weight of `{axis}` is {weight}", axis=spec.name, weight=spec.weight
             )
             yield from _compare(place, weighted, right, because, required=True)
     if len(values) == len(breakdown):
-        pairs = [(spec, values[spec.name]) for spec in rubric]
+        pairs = [(spec, _get_number(values[spec.name])) for spec in rubric]
         sum_of = " + ".join(f"{spec.weight} × {_format_value(value)}" for spec, value in pairs)
-        score = compute_score(rubric, [value for _, value in pairs])
-        yield from _compare(row.place, row.record, {"score": score}, sum_of)
+        score = combine_values(rubric, [values[spec.name] for spec in rubric])
+        computed = {"score": _get_number(score), "bounds": _to_exact_bounds(score)}
+        yield from _compare(row.place, row.record, computed, sum_of)
 
 
 # --- totals ------------------------------------------------------------------------------------
@@ -319,14 +389,26 @@ class _Totals:
             because = sentence("so many items are in the exam")
             size = {"items": len(self.exam.items)}
             yield from _compare(("exam",), document.get("exam"), size, because)
-        computed = to_record(self._summarise_rows(), SUMMARY_FIELDS, number=_keep_exact)
+        computed = self._regenerate_summary()
         yield from _compare(("summary",), summary, {key: computed[key] for key in _COUNTS})
         yield from self._compare_operations(document.get("operational"))
         axes = summary.get("axes") or {}
         if not set(axes) <= set(_list_axes(self.rubric)):
             yield _build_axes_mismatch(("summary", "axes"), axes, self.rubric)
-        if all(None not in self._list_cells(row) for row in self._scored_rows):
+        if not any(is_unscored(self._list_cells(row)) for row in self._scored_rows):
             yield from self._compare_summary(summary, computed)
+
+    def _regenerate_summary(self) -> dict[str, Any]:
+        """Return the summary that the rows give.
+
+        Without the exam, not all items are known, and bounds are over all of them.
+        """
+        computed = to_record(self._summarise_rows(), number=_keep_exact)
+        if self.exam is None:
+            for part in (computed, computed["exact"], *computed["subjects"]):
+                for key in ("bounds", "axis_bounds"):
+                    part.pop(key, None)
+        return computed
 
     def count_unchecked_groups(self) -> int:
         """Return how many groups are published that cannot be checked without the exam."""
@@ -347,7 +429,7 @@ class _Totals:
         return [row for row in self.rows if row.record["score"] is not None]
 
     def _list_cells(self, row: _Row) -> AxisValues:
-        return tuple(row.values.get(axis) for axis in _list_axes(self.rubric))
+        return tuple(row.values.get(axis, UNKNOWN_SCORE) for axis in _list_axes(self.rubric))
 
     def _summarise_rows(self) -> Summary:
         """Count the rows of each subject, and sum them up as `score` does.
@@ -375,13 +457,13 @@ class _Totals:
                 together.setdefault(name, Counter()).update(counts)
         # Sorted by id, so that missing items are too.
         items = (self._items_by_id.get(name, Item(id=name, prompt="")) for name in sorted(together))
-        axes = tuple(_list_axes(self.rubric))
+        axes, errors = tuple(_list_axes(self.rubric)), self.published.error_count
         return summarise_marks(
             self.rubric,
             Exam(names=(), items=tuple(items), fingerprint=""),
-            Marks(axes=axes, items=together, errors=self.published.error_count),
+            Marks(axes=axes, items=together, errors=errors),
             (
-                (subject, Marks(axes=axes, items=dict(sorted(answered.items()))))
+                (subject, Marks(axes=axes, items=dict(sorted(answered.items())), errors=errors))
                 for subject, answered in subjects.items()
             ),
         )
@@ -395,9 +477,10 @@ class _Totals:
         """
         cells = self._list_cells(row)
         if row.record["score"] is not None:
-            return tuple(cell or ZERO for cell in cells)
-        counts_cells = "judged" in self._published_summary and None in cells
-        return cells if counts_cells else (None,) * len(cells)
+            return tuple(ZERO if isinstance(cell, ScoreBounds) else cell for cell in cells)
+        counts_cells = "judged" in self._published_summary and is_unscored(cells)
+        is_excused = all(isinstance(cell, NotApplicable) for cell in cells)
+        return cells if counts_cells or is_excused else (UNKNOWN_SCORE,) * len(cells)
 
     def _compare_fingerprints(self) -> Iterator[Mismatch]:
         rubric = sentence("it was scored under another rubric than the one it is checked with")
@@ -422,7 +505,7 @@ class _Totals:
                 yield (*row.place, "item"), name, sentence("an item of the exam"), because
             elif "expected" in row.record:
                 published = _list_texts(row.record["expected"])
-                expected = _list_texts(get_expected(leading, item))
+                expected = list_expected_texts(leading, item) or []
                 if published != expected:
                     because = sentence("this is what the exam expects")
                     yield (*row.place, "expected"), published, expected, because
@@ -442,9 +525,9 @@ class _Totals:
             because = sentence("the exact ratio over {n} breakdown", n=1)
         # Ratios of cells whose doubles do not tell the exact fraction can only be nearly right.
         lenient = any(
-            value is not None and value.denominator > _MAX_SIMPLE_DENOMINATOR
+            number is not None and number.denominator > _MAX_SIMPLE_DENOMINATOR
             for row in self._scored_rows
-            for value in row.values.values()
+            for number in map(_get_number, row.values.values())
         )
         yield from _compare(("summary", "exact"), exact, ratios, because, lenient=lenient)
         because = sentence("so the rows say")
@@ -455,7 +538,8 @@ class _Totals:
             "missing": sorted(self._items_by_id),
         }
         yield from _compare_entries(published, "subjects", ("subject",), computed, because, nothing)
-        if self.exam is not None:
+        # An earlier version left out the groups in which nothing had a score.
+        if self.exam is not None and "judged" in published:
             because = sentence("the tags of the exam make these groups")
             yield from _compare_entries(published, "groups", ("tag", "value"), computed, because)
 
@@ -526,7 +610,8 @@ def _compare_means(
     because = sentence("the mean over {n} breakdowns", n=n)
     if n == 1:
         because = sentence("the mean over {n} breakdown", n=n)
-    means = {key: computed[key] for key in ("score", "axes")}
+    means = {"score": computed["score"], "axes": computed["axes"]}
+    means |= {key: computed[key] for key in _KNOWN_MEANS if key in computed}
     yield from _compare(place, published, means, because)
     counts = {
         key: computed[key] for key in ("judged", "unjudged") if key in published and key in computed

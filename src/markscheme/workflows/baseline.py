@@ -10,7 +10,7 @@ from typing import ClassVar
 from markscheme.keep import Baseline, RunStatus, StoredRun
 from markscheme.vocabulary import Outcome, RecordFields, UsageError, format_value
 from markscheme.weigh.distribution import ScoreDistribution, describe_distribution
-from markscheme.weigh.gates import evaluate_gates
+from markscheme.weigh.gates import GateOutcome, evaluate_gates
 from markscheme.weigh.recalibrate import PastRun
 from markscheme.weigh.totals import Run
 from markscheme.workflows.find_run import FoundRun, RunFinder
@@ -32,18 +32,21 @@ def set_baseline(
     past = found.past
     if not past.run.marks.complete:
         raise UsageError(f"the run `{found.name}` is not complete; it cannot be a baseline")
-    # The gate on the baseline itself is not asked: a new baseline may be set because of it.
-    report = evaluate_gates(past.rubric, past.exam, past.run, detailed=False)
-    failed = [
-        f"{result.gate.name} ({result.because})"
-        for result in report.outcomes
-        if result.outcome is Outcome.FAIL
-    ]
+    failed = [f"{gate.gate.name} ({gate.because})" for gate in list_failed_gates(past)]
     if failed and not force:
         hint = "--force makes it the baseline nevertheless"
         raise UsageError(f"the run `{found.name}` does not meet {', '.join(failed)}; {hint}")
     former = runs.store.find_baseline(found.stored.rubric.name, found.stored.exam.name)
     return runs.store.set_baseline(found.stored.id, by=by, note=note), former
+
+
+def list_failed_gates(past: PastRun) -> list[GateOutcome]:
+    """Return the hard gates that a run fails, which speaks against it as a baseline.
+
+    The gate on the baseline itself is not asked: a new baseline may be set because of it.
+    """
+    report = evaluate_gates(past.rubric, past.exam, past.run, detailed=False)
+    return [found for found in report.outcomes if found.outcome is Outcome.FAIL]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -55,6 +55,7 @@ from markscheme.workflows.score import score
 from markscheme.workflows.sinks import FrameCollector
 
 if TYPE_CHECKING:
+    from markscheme.keep import Store
     from markscheme.read.session_logs import LogFolder
     from markscheme.weigh.result import Result
     from markscheme.workflows.scoring_session import Answers
@@ -74,6 +75,7 @@ def compare(  # noqa: PLR0913 - one parameter per option of the command
     observed: Iterable[Observed] = (),
     margin: Decimal | None = None,
     allow_gaps: bool = False,
+    assigned: Mapping[str, Collection[str]] | None = None,
     seed: int = 0,
 ) -> Comparison:
     """Compare a candidate with a baseline by ratings: verdicts, decision, statistics.
@@ -87,7 +89,8 @@ def compare(  # noqa: PLR0913 - one parameter per option of the command
     variant was asked first is read from logs, or from answers that `markscheme run` recorded.
     `margin` is the loss up to which the candidate counts as no worse; without one it is taken from
     the verdict rules. With `allow_gaps`, a query that is not rated completely has no verdict;
-    otherwise ratings with gaps are refused. `seed` is that of the simulation of the decision table.
+    otherwise ratings with gaps are refused. `assigned` names the raters of each query if not every
+    rater rates every query. `seed` is that of the simulation of the decision table.
 
     >>> from markscheme import load_exam, load_rubric
     >>> rubric, exam = load_rubric("context-agent"), load_exam("context-queries")
@@ -117,6 +120,7 @@ def compare(  # noqa: PLR0913 - one parameter per option of the command
         variants=rules.variants,
         allow_gaps=allow_gaps,
         follow_ups=rules.follow_ups,
+        assigned=assigned,
     )
     known_ratings = read_ratings(ratings, scope)
     if not rubric.axes and (answers is not None or logs is not None):
@@ -185,6 +189,7 @@ def compare_variants(
         variants=variants,
         allow_gaps=allow_gaps,
         follow_ups=frozenset(item.id for item in exam.items if is_follow_up(item)),
+        assigned=more.get("assigned"),
     )
     known_ratings = read_ratings(ratings, scope)
     comparisons = [
@@ -355,7 +360,7 @@ def build_runs_report(
     exam: str | Path | Sequence[str | Path] = (),
     margin: Decimal | None = None,
     cluster: str | None = None,
-    store: str | Path | None = None,
+    store: str | Path | Store | None = None,
 ) -> RunsReport:
     """Compare runs as `compare_runs` does, and read the answers that a page shows."""
     with _open_runs(rubric, exam, store) as finder:
@@ -375,7 +380,7 @@ def build_runs_report(
 def _open_runs(
     rubric: Rubric | str | Path | None,
     exam: str | Path | Sequence[str | Path],
-    store: str | Path | None,
+    store: str | Path | Store | None,
 ) -> RunFinder:
     exams = (exam,) if isinstance(exam, str | Path) else tuple(exam)
     return RunFinder(store, RunContext(rubric=rubric, exams=exams))

@@ -9,11 +9,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from markscheme.keep import RESULT_FILE_SUFFIXES, RunStatus, open_store, resolve_place
+from markscheme.keep import RESULT_FILE_SUFFIXES, RunStatus, Store, open_store, resolve_place
 from markscheme.keep import StoredRun as Stored
 from markscheme.read.documents import list_builtin_names
 from markscheme.read.results import read_published_result
 from markscheme.vocabulary import (
+    JudgedAxis,
     RowError,
     Rubric,
     StoreError,
@@ -27,14 +28,15 @@ from markscheme.weigh.published_run import (
     list_published_subjects,
 )
 from markscheme.weigh.recalibrate import PastRun
-from markscheme.weigh.totals import Marks, Measures, Run
+from markscheme.weigh.totals import Marks, Measures, Run, parse_judging_records
 from markscheme.workflows.documents import load_exam, load_rubric
+from markscheme.workflows.licences import resolve_doubts
 from markscheme.workflows.stored_runs import StoredDocuments
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from markscheme.keep import RunData, Store
+    from markscheme.keep import RunData
     from markscheme.read.results import PublishedResult
     from markscheme.weigh.result import Result
 
@@ -64,12 +66,18 @@ class FoundRun:
 
 
 class RunFinder:
-    """Finds runs; opens the store when the first name needs it."""
+    """Finds runs; opens the store when the first name needs it.
 
-    def __init__(self, where: str | Path | None = None, context: RunContext | None = None) -> None:
-        self._where = where
+    `where` may also be a store that is open already; it then stays open.
+    """
+
+    def __init__(
+        self, where: str | Path | Store | None = None, context: RunContext | None = None
+    ) -> None:
+        self._lent = where if isinstance(where, Store) else None
+        self._where = None if isinstance(where, Store) else where
         self._context = context or RunContext()
-        self._store: Store | None = None
+        self._store: Store | None = self._lent
         self._documents: StoredDocuments | None = None
         self._history: dict[str, Run] = {}
 
@@ -77,7 +85,7 @@ class RunFinder:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._store is not None:
+        if self._store is not None and self._lent is None:
             self._store.close()
 
     @property
@@ -138,7 +146,12 @@ class RunFinder:
             raise UsageError("the result has several subjects; name one with `subject`")
         run = next(iter(known.values())) if subject is None else known[subject]
         rubric = self._named_rubric or result.rubric
+        run = self._resolve_doubts(run)
         return FoundRun(past=PastRun(run=run, rubric=rubric, exam=result.exam))
+
+    def _resolve_doubts(self, run: Run) -> Run:
+        """Look for calibrations of the judges of a run that is not in the store."""
+        return resolve_doubts(run, self.store if run.judged and self.has_store else None)
 
     def _check_context(self, stored: Stored) -> None:
         """Raise `UsageError` for options that do not fit a stored run."""
@@ -159,11 +172,11 @@ class RunFinder:
             rubric = self._named_rubric or self.documents.load_rubric(run.rubric)
             exam = self.documents.load_exam(run.exam)
             if run.status is RunStatus.FINISHED:
-                marks, measures = self._parse_run_data(run, data)
+                marks, measures, judged = self._parse_run_data(run, data)
             else:
                 axes = tuple(spec.name for spec in rubric)
                 marks = Marks(axes=axes, items={item.id: {} for item in exam.items})
-                measures = Measures()
+                measures, judged = Measures(), {}
             weighed = Run(
                 name=run.id,
                 rubric=run.rubric.fingerprint,
@@ -171,7 +184,10 @@ class RunFinder:
                 marks=marks,
                 measures=measures,
                 subject=run.subject,
+                started=run.started,
+                judged=judged,
             )
+            weighed = resolve_doubts(weighed, self.store)
             yield FoundRun(past=PastRun(run=weighed, rubric=rubric, exam=exam), stored=run)
 
     def load_history(self, runs: Iterable[Stored]) -> list[Run]:
@@ -182,12 +198,15 @@ class RunFinder:
         self._history = {run.id: known[run.id] for run in stored}
         return list(self._history.values())
 
-    def _parse_run_data(self, run: Stored, data: Iterator[RunData]) -> tuple[Marks, Measures]:
-        """Return the marks and measures of the next entry, which must be those of this run."""
+    def _parse_run_data(
+        self, run: Stored, data: Iterator[RunData]
+    ) -> tuple[Marks, Measures, dict[str, JudgedAxis]]:
+        """Return marks, measures and judged axes of the next entry, which must be of this run."""
         entry, cause = next(data, None), None
         try:
             if entry is not None and entry.run == run.id:
-                return Marks.from_dict(entry.marks), Measures.from_dict(entry.measures)
+                judged = parse_judging_records(entry.judging)
+                return Marks.from_dict(entry.marks), Measures.from_dict(entry.measures), judged
         except ValueError as error:
             cause = error
         what = f"the marks of the run `{run.id}` cannot be read"
@@ -208,6 +227,7 @@ class RunFinder:
             rubric, exam = reference.rubric, reference.exam
             subject = subject if len(list_published_subjects(published)) > 1 else None
         run = build_published_run(published, rubric, exam, subject=subject)
+        run = self._resolve_doubts(run)
         rows = tuple(row for _, row in published.records if row.get("subject") == run.subject)
         past = PastRun(run=run, rubric=rubric, exam=exam)
         return FoundRun(past=past, rows=rows, bad_rows=list_bad_rows(published))

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from markscheme.ask.judging import RefusedReply, find_maker, read_judge_reply
+from markscheme.ask.judging import JudgeQuestion, RefusedReply, find_maker, read_judge_reply
 from markscheme.ask.runner import AskedQuestion, describe_budget_spent, describe_time_limit_reached
 from markscheme.keep import open_store
 from markscheme.vocabulary import (
@@ -42,6 +43,7 @@ from markscheme.workflows.judged_ratings import (
     Reading,
     build_judge_ratings,
     count_reasons,
+    index_scores,
     settle_panel_ratings,
 )
 from markscheme.workflows.live_session import NULL_OBSERVER, LiveSession, RunObserver
@@ -88,6 +90,34 @@ def execute_judge_plan(
         session = _JudgeSession(plan, opened, observer)
         session.run()
     return session.build_ratings()
+
+
+def limit_cost(plan: JudgePlan, spent: Iterable[JudgedRatings]) -> JudgePlan:
+    """Return a plan that may cost what earlier plans left of its budget."""
+    limit = plan.limits.max_cost
+    if limit is None:
+        return plan
+    left = limit - sum((judged.cost or Decimal(0) for judged in spent), Decimal(0))
+    return replace(plan, limits=replace(plan.limits, max_cost=max(left, Decimal(0))))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedProbe:
+    """What a judge said about one question in one repeat and one order; None if it was not read."""
+
+    answer: Answer
+    judge: str
+    question: JudgeQuestion
+    repeat: int
+    order: int
+    score: Fraction | str | None
+
+
+def probe_judge(plan: JudgePlan) -> tuple[list[JudgedProbe], JudgedRatings]:
+    """Ask what a plan says, keep no journal, and return each verdict before orders are settled."""
+    session = _JudgeSession(plan, None, NULL_OBSERVER)
+    session.run()
+    return list(session.iterate_probes()), session.build_ratings()
 
 
 @dataclass(slots=True, kw_only=True)
@@ -225,7 +255,26 @@ class _JudgeSession:
             stopped=self._stopped,
             remarks=tuple(describe_relations(plan)),
             asked=tuple(self._asked),
+            fingerprints=plan.fingerprints,
         )
+
+    def iterate_probes(self) -> Iterator[JudgedProbe]:
+        """Yield every verdict on every answer, by judge, repeat and order."""
+        for entry in self._plan.answers:
+            for (name, repeat, order), calls in entry.calls.items():
+                readings = [
+                    self._replies.readings.get(self._plan.get_key(call), _NOT_ASKED)
+                    for call in calls
+                ]
+                for question, score in index_scores(readings, entry.questions):
+                    yield JudgedProbe(
+                        answer=entry.answer,
+                        judge=name,
+                        question=question,
+                        repeat=repeat,
+                        order=order,
+                        score=score,
+                    )
 
     def _rate_answer(self, entry: AnswerCalls, judge: Judge) -> list[Rating]:
         readings = {

@@ -18,18 +18,32 @@ from markscheme.workflows.output_files import write_file_atomically
 
 if TYPE_CHECKING:
     from markscheme.read.answers import AnswerBatch
-    from markscheme.read.session_logs import LogFolder
     from markscheme.workflows.judged_ratings import JudgedRatings
     from markscheme.workflows.scoring_session import Answers
 
 RATING_SUFFIXES = (".csv", ".jsonl")
 
 
-def load_answers(exam: Exam, source: Answers | LogFolder) -> tuple[list[Answer], list[RowError]]:
-    """Return the answers of a file, a folder, a frame, rows or logs, and the rows that are none."""
+def load_answers(exam: Exam, source: Answers) -> tuple[list[Answer], list[RowError]]:
+    """Return the answers of a file, a folder, a frame or rows, and the rows that are none."""
+    return _collect_answers(_read_batches(exam, source))
+
+
+def load_log_answers(
+    exam: Exam, folder: str, *, mapping: str | None = None, log_format: str | None = None
+) -> tuple[list[Answer], list[RowError]]:
+    """Return the final texts of a folder of logs as answers, and the logs that are none."""
+    # The readers of logs take a tenth of a second to load.
+    from markscheme.read.session_logs import read_logs
+
+    logs = read_logs(folder, exam.items, mapping=mapping, log_format=log_format)
+    return _collect_answers([logs.to_batch()])
+
+
+def _collect_answers(batches: Iterable[AnswerBatch]) -> tuple[list[Answer], list[RowError]]:
     answers: list[Answer] = []
     errors: list[RowError] = []
-    for batch in _read_batches(exam, source):
+    for batch in batches:
         table = (
             batch.build_table()
             .select("item", "subject", "attempt")
@@ -43,12 +57,7 @@ def load_answers(exam: Exam, source: Answers | LogFolder) -> tuple[list[Answer],
     return answers, errors
 
 
-def _read_batches(exam: Exam, source: Answers | LogFolder) -> Iterator[AnswerBatch]:
-    from markscheme.read.session_logs import LogFolder
-
-    if isinstance(source, LogFolder):
-        yield source.to_batch()
-        return
+def _read_batches(exam: Exam, source: Answers) -> Iterator[AnswerBatch]:
     from markscheme.read.answers import is_folder, list_answer_files, read_answers, read_rows
     from markscheme.read.other_tools import is_tool_file, place_answers, read_tool_answers
     from markscheme.read.tables import read_answers_in_memory
@@ -68,16 +77,24 @@ def _read_batches(exam: Exam, source: Answers | LogFolder) -> Iterator[AnswerBat
 
 def write_ratings(path: Path, ratings: Iterable[Rating]) -> None:
     """Write ratings to a .csv or .jsonl file that `score --ratings` and `agree` read."""
-    rows = [{name: _get_cell(rating, name) for name in ALL_RATING_COLUMNS} for rating in ratings]
     if path.suffix.lower() == ".jsonl":
-        lines = (json.dumps(row, ensure_ascii=False) for row in rows)
+        lines = (json.dumps(row, ensure_ascii=False) for row in _build_rows(ratings))
         write_file_atomically(path, "".join(f"{line}\n" for line in lines).encode())
         return
+    write_file_atomically(path, format_ratings_csv(ratings).encode())
+
+
+def format_ratings_csv(ratings: Iterable[Rating]) -> str:
+    """Return ratings as CSV with all columns; notes cannot be taken for formulas."""
     text = io.StringIO()
     writer = csv.DictWriter(text, ALL_RATING_COLUMNS, lineterminator="\n")
     writer.writeheader()
-    writer.writerows({**row, "note": guard_cell(row["note"])} for row in rows)
-    write_file_atomically(path, text.getvalue().encode())
+    writer.writerows({**row, "note": guard_cell(row["note"])} for row in _build_rows(ratings))
+    return text.getvalue()
+
+
+def _build_rows(ratings: Iterable[Rating]) -> list[dict[str, str]]:
+    return [{name: _get_cell(rating, name) for name in ALL_RATING_COLUMNS} for rating in ratings]
 
 
 def _get_cell(rating: Rating, name: str) -> str:

@@ -11,7 +11,7 @@ import random
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import product
+from itertools import chain, product
 from typing import Any
 
 from markscheme.ask.judging import (
@@ -22,6 +22,7 @@ from markscheme.ask.judging import (
     ask_criterion,
     ask_scale,
     build_judge_prompt,
+    fingerprint_axes,
     name_questions,
     split_questions,
 )
@@ -29,7 +30,7 @@ from markscheme.ask.questions import Question, ScheduledQuestion
 from markscheme.ask.rate_limit import RunLimits
 from markscheme.ask.subjects import Subject
 from markscheme.mark.axes import CriteriaAxis
-from markscheme.read.documents import to_canonical_json
+from markscheme.read.documents import hash_parts, to_canonical_json
 from markscheme.vocabulary import (
     Answer,
     Criteria,
@@ -106,7 +107,8 @@ class JudgePlan:
     """All calls of a judged run, each once, in an order that the seed draws.
 
     `asked_subjects` are the subjects as the judges' documents name them; the session knows each
-    by the name of its judge, because two judges of a panel may be the same model.
+    by the name of its judge, because two judges of a panel may be the same model. `questions` are
+    those about all items of the exam, also of items that have no answer.
     """
 
     judge: Judge | Panel
@@ -120,6 +122,7 @@ class JudgePlan:
     cache: bool = False
     remarks: tuple[str, ...] = ()
     settings: Settings = field(default_factory=Settings)
+    questions: tuple[JudgeQuestion, ...] = ()
 
     @cached_property
     def calls(self) -> tuple[JudgeCall, ...]:
@@ -130,6 +133,11 @@ class JudgePlan:
                 for call in calls:
                     found.setdefault(self.get_key(call), call)
         return tuple(found.values())
+
+    @cached_property
+    def fingerprints(self) -> Mapping[str, Mapping[str, str]]:
+        """The hashes of what each axis asks, and of what is asked in the same calls."""
+        return fingerprint_questions(self.judge, self.questions)
 
     @cached_property
     def _keys(self) -> dict[int, str]:
@@ -240,6 +248,7 @@ def build_judge_plan(
         resume=settings.resume,
         cache=settings.cache,
         settings=settings,
+        questions=tuple(chain.from_iterable(questions.values())),
     )
 
 
@@ -251,21 +260,25 @@ def build_judge_subjects(judge: Judge | Panel, settings: Settings) -> tuple[Subj
     subjects: list[Subject] = []
     with ErrorCollector() as mistakes:
         for member in judge.judges:
-            stated: dict[str, Any] = {
-                "base_url": member.base_url,
-                "key_env": member.key_env,
-                "price": member.price,
-                "temperature": member.temperature,
-                "max_tokens": member.max_tokens,
-            }
-            known = {name: value for name, value in stated.items() if value is not None}
-            own = replace(settings, **known)
+            own = replace(settings, **_list_stated_options(member))
+            asked = f"replay:{member.recording}" if member.recording else member.subject
             with mistakes.collect_error():
-                refuse_keys_in_arguments([member.subject], own)
-                for subject in build_subjects([member.subject], own, mistakes, judging=True):
+                refuse_keys_in_arguments([asked], own)
+                for subject in build_subjects([asked], own, mistakes, judging=True):
                     subject.name = member.name
                     subjects.append(subject)
     return tuple(subjects)
+
+
+def _list_stated_options(judge: Judge) -> dict[str, Any]:
+    """Return the options of asking that a judge's document states.
+
+    Temperature and length of a recorded judge are those of its recording; nothing is sent.
+    """
+    names = ["base_url", "key_env", "price"]
+    names += [] if judge.is_recorded else ["temperature", "max_tokens"]
+    stated = {name: getattr(judge, name) for name in names}
+    return {name: value for name, value in stated.items() if value is not None}
 
 
 def _shuffle(answers: Iterable[Answer], seed: int) -> list[Answer]:
@@ -309,6 +322,25 @@ def list_item_questions(rubric: Rubric, item: Item) -> tuple[JudgeQuestion, ...]
                 if criterion.check is None
             ]
     return name_questions(questions)
+
+
+def fingerprint_questions(
+    judge: Judge | Panel, questions: Iterable[JudgeQuestion]
+) -> dict[str, dict[str, str]]:
+    """Return the hashes of what each axis asks, and of what is asked in the same calls.
+
+    What stands in one call with a question may change its answer. With `calls: each` nothing does.
+    """
+    axes = fingerprint_axes(questions)
+    shares_calls = any(member.calls is not None for member in judge.judges)
+    together = hash_parts("call/1", sorted(axes.values())) if shares_calls else None
+    return {
+        axis: {
+            "axis_fingerprint": own,
+            "call_fingerprint": together or hash_parts("call/1", [own]),
+        }
+        for axis, own in axes.items()
+    }
 
 
 def _iterate_signed(criteria: Criteria, *, costs: bool = False) -> Iterator[tuple[Criterion, bool]]:

@@ -49,6 +49,8 @@ class JudgedRatings:
       reason.
     - `stopped`: why not everything was asked; None where it was.
     - `asked`: every call with its reply, as it can be recorded.
+    - `fingerprints`: by axis, the hashes of what it asks and of what is asked in the same calls.
+    - `canaries`: the known answers, asked before, whose marks were out of range.
     """
 
     judge: Judge | Panel
@@ -65,6 +67,8 @@ class JudgedRatings:
     stopped: str | None = None
     remarks: tuple[str, ...] = ()
     asked: tuple[AskedQuestion, ...] = field(default=(), repr=False)
+    fingerprints: Mapping[str, Mapping[str, str]] = FrozenDict()
+    canaries: tuple[str, ...] = ()
 
     @property
     def unread(self) -> int:
@@ -80,7 +84,8 @@ class JudgedRatings:
         """Return, by axis, who marked it and how: the provenance that is stored with a run."""
         record = build_judging_record(self.judge, self.served)
         axes = dict.fromkeys(rating.axis for rating in self.ratings)
-        return {axis: dict(record) for axis in axes}
+        failed = {"canaries": list(self.canaries)} if self.canaries else {}
+        return {axis: {**record, **self.fingerprints.get(axis, {}), **failed} for axis in axes}
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data: the judge, what was asked and read, and every rating that counts."""
@@ -188,6 +193,14 @@ def _index_verdicts(
     return {
         question.id: found.get(question.id, (None, "; ".join(reasons))) for question in questions
     }
+
+
+def index_scores(
+    parts: Iterable[Reading], questions: Sequence[JudgeQuestion]
+) -> Iterator[tuple[JudgeQuestion, Score]]:
+    """Yield each question with its score in one repeat and order; None if it was not read."""
+    verdicts = _index_verdicts(parts, questions)
+    yield from ((question, verdicts[question.id][0]) for question in questions)
 
 
 def _settle_question(

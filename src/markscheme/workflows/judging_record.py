@@ -42,3 +42,18 @@ def describe_unknown_judges(ratings: Iterable[Rating]) -> dict[str, dict[str, An
         "panel": None,
     }
     return {axis: {"judge": ", ".join(names), **unknown} for axis, names in raters.items()}
+
+
+def merge_judging_records(
+    ratings: Iterable[Rating], known: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Mapping[str, Any]]:
+    """Return the record of each axis that judges marked; `known` says how one judge was asked.
+
+    An axis that other judges marked too, from a file, is as unknown as their ratings.
+    """
+    unknown = {
+        axis: record
+        for axis, record in describe_unknown_judges(ratings).items()
+        if axis not in known or known[axis]["judge"] != record["judge"]
+    }
+    return {**known, **unknown}

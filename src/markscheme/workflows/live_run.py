@@ -107,7 +107,7 @@ def build_asked_record(asked: AskedQuestion) -> dict[str, Any]:
 
 def build_answer_record(asked: AskedQuestion) -> dict[str, Any]:
     """Return a reply as a row of an answers file, which `score` and `replay:` read."""
-    row = build_answer_row(asked) | build_asked_record(asked)
+    row = build_answer_row(asked) | build_asked_record(asked) | {"served": asked.reply.served}
     return {name: value for name, value in row.items() if value is not None and value is not False}
 
 

@@ -328,9 +328,8 @@ class LiveSession:
                 for asked in replies
             ]
             with self._store.transaction():
-                if self._run_writer is not None:
-                    for name in self._plan.subject_names:
-                        self._run_writer.open_run(name)
+                if self._runs_unopened and self._run_writer is not None:
+                    self._open_runs(self._run_writer, self._store)
                 self._runs_unopened = False
                 self._store.journal.append_entries(entries)
                 if self._plan.cache:
@@ -343,6 +342,14 @@ class LiveSession:
         for asked in replies:
             self._done[asked.scheduled.key] = asked
             self._observer.on_reply(asked)
+
+    def _open_runs(self, run_writer: RunWriter, store: Store) -> None:
+        """Open the run of each subject, and record where others can watch it."""
+        questions = self._plan.questions // len(self._sittings)
+        for name, sitting in self._sittings.items():
+            run = run_writer.open_run(name)
+            if sitting is not None:
+                store.journal.link_run(run, sitting, questions)
 
 
 def _build_journal_entry(asked: AskedQuestion, now: str) -> JournalEntry:

@@ -30,25 +30,26 @@ def lint(
     *sources: str | Path,
     rubric: str | Path | None = None,
     exams: Iterable[str | Path] = (),
+    judged: Iterable[str] = (),
     fix: bool = False,
     axes: Iterable[type[Axis]] = (),
 ) -> LintReport:
-    """Look for mistakes in rubrics, exams and decision tables, in files or built-in ones.
+    """Look for mistakes in rubrics, exams, judges and decision tables, in files or built-in ones.
 
     An exam is checked by the axes of the one rubric that is given with it, as a source or as
-    `rubric`. `exams` are used to check the gates of a rubric and get no findings themselves. `fix`
-    repairs in the files what can be repaired without changing a score. `axes` are axis kinds of
-    your own, as for `load_rubric`.
+    `rubric`. `exams` are used to check the gates of a rubric and get no findings themselves.
+    `judged` are the subjects that a judge will mark. `fix` repairs in the files what can be
+    repaired without changing a score. `axes` are axis kinds of your own, as for `load_rubric`.
 
     >>> report = lint("capstone", rubric="tutor-capstone")
     >>> report.ok, report.findings[1].code
     (True, 'E007')
     """
     context = [*([] if rubric is None else [rubric]), *exams]
-    return lint_sources(sources, context, _build_registry(axes), fix=fix)
+    return lint_sources(sources, context, _build_registry(judged, axes), fix=fix)
 
 
-def _build_registry(axes: Iterable[type[Axis]]) -> LintRegistry:
+def _build_registry(judged: Iterable[str], axes: Iterable[type[Axis]]) -> LintRegistry:
     """Return what documents may name: everything that is built in, and the axes of plugins."""
     by_default = [axis() for axis in AXES.values() if hasattr(axis, "expects")]
     others = [ContainsAll(expects=key) for key in BUILT_IN_EXPECTATIONS]
@@ -58,6 +59,7 @@ def _build_registry(axes: Iterable[type[Axis]]) -> LintRegistry:
         expectations=tuple(iter_default_expectations()),
         default_axes=[*by_default, *others],
         exams=list_builtin_names("exams"),
+        judged=tuple(judged),
     )
 
 

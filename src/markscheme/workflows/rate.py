@@ -23,6 +23,12 @@ from markscheme.vocabulary import (
 if TYPE_CHECKING:
     from markscheme.workflows.find_run import FoundRun, RunFinder
 
+MODEL_FAMILIES = (
+    *("anthropic", "chatgpt", "claude", "cohere", "command-r", "deepseek", "gemini", "gemma"),
+    *("gpt", "grok", "llama", "mistral", "mixtral", "openai", "qwen", "smollm"),
+)
+"""Names by which models call themselves and their makers."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlindAnswer:
@@ -64,15 +70,19 @@ class AnswersToRate:
 
 
 def load_answers_to_rate(
-    sources: RatingSources, rubric: str | Path | None, exams: Sequence[str | Path]
+    sources: RatingSources,
+    rubric: str | Path | None,
+    exams: Sequence[str | Path],
+    *,
+    scales_only: bool = True,
 ) -> AnswersToRate:
     """Return the answers as raters see them, one for each item and variant.
 
     Of several attempts the first is rated. Without a rubric or an exam, those of the first run are
-    taken.
+    taken. With `scales_only` the rubric must have scales; otherwise choices or criteria will do.
 
     Raises:
-        UsageError: nothing is named, or the rubric has no scales.
+        UsageError: nothing is named, or the rubric has nothing to rate.
         InputError: an answer cannot be placed, or two sources hold the same one.
     """
     from markscheme.workflows.documents import load_exam, load_rubric
@@ -88,8 +98,7 @@ def load_answers_to_rate(
     with RunFinder(sources.store, RunContext(rubric=rubric, exams=exams)) as finder:
         runs = [_find_run(finder, name, sources.store) for name in sources.runs]
         loaded = runs[0].past.rubric if rubric is None else load_rubric(rubric)
-        if not loaded.scales:
-            raise UsageError(f"the rubric `{loaded.name}` has no axis of kind `scale` to rate")
+        _check_rated_axes(loaded, scales_only=scales_only)
         exam = load_exam(*exams, rubric=loaded) if exams else runs[0].past.exam
         collector = _AnswerCollector({item.id: item.prompt for item in exam.items})
         if sources.answers is not None:
@@ -103,17 +112,54 @@ def load_answers_to_rate(
     return AnswersToRate(rubric=loaded, exam=exam, answers=answers, bad_logs=bad_logs)
 
 
-def find_named_variants(answers: Sequence[BlindAnswer]) -> list[str]:
-    """Return the item of each answer that holds the name of a variant as a word of its own.
+def _check_rated_axes(rubric: Rubric, *, scales_only: bool) -> None:
+    from markscheme.read.rating_scores import find_questions
 
-    Such an answer tells the rater, who must not know it, which variant it may be.
+    if scales_only and not rubric.scales:
+        raise UsageError(f"the rubric `{rubric.name}` has no axis of kind `scale` to rate")
+    if not find_questions(rubric):
+        message = f"the rubric `{rubric.name}` has no scale, no choice and no criteria"
+        raise UsageError(f"{message} that people rate")
+
+
+def find_revealing_names(answers: Sequence[BlindAnswer]) -> list[tuple[BlindAnswer, list[str]]]:
+    """Return each answer that names a variant or a family of models, and what it names.
+
+    Such an answer may tell the rater, who must not know it, which variant it is of. Names count as
+    words of their own, in the answer and in what a session log shows of the agent.
     """
-    variants = {re.escape(answer.variant) for answer in answers}
-    names = sorted(variants, key=len, reverse=True)
-    if not names:
-        return []
-    pattern = re.compile(rf"(?<![\w-])(?:{'|'.join(names)})(?![\w-])", re.IGNORECASE)
-    return [answer.item for answer in answers if pattern.search(answer.text)]
+    variants = _compile_names({answer.variant for answer in answers}, end=r"(?![\w-])")
+    # A version may follow: `gpt-4`, `qwen3`.
+    families = _compile_names(MODEL_FAMILIES, end=r"(?![^\W\d_])")
+    revealing = []
+    for answer in answers:
+        texts = [answer.text, *_iterate_shown_texts(answer.transcript)]
+        names = {
+            match.casefold()
+            for text in texts
+            for pattern in (variants, families)
+            for match in pattern.findall(text)
+        }
+        if names:
+            revealing.append((answer, sorted(names)))
+    return revealing
+
+
+def _compile_names(names: Collection[str], end: str) -> re.Pattern[str]:
+    longest_first = sorted(map(re.escape, names), key=len, reverse=True)
+    return re.compile(rf"(?<![\w-])(?:{'|'.join(longest_first)}){end}", re.IGNORECASE)
+
+
+def _iterate_shown_texts(transcript: Transcript | None) -> Iterator[str]:
+    """Yield the texts of a log that raters may see: calls with their arguments, and prompts."""
+    for agent in () if transcript is None else transcript.agents():
+        yield from agent.gaps
+        yield from (prompt.text for prompt in agent.prompts if prompt.text)
+        for call in agent.calls:
+            yield call.name
+            yield from call.paths
+            yield call.command or ""
+            yield from call.arguments.values()
 
 
 def _find_run(finder: RunFinder, name: str, store: str | Path | None) -> FoundRun:

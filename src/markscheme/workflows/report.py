@@ -16,6 +16,7 @@ from markscheme.keep import StoredRun
 from markscheme.vocabulary import (
     ItemReport,
     ItemStatus,
+    NotApplicable,
     Row,
     RowError,
     format_ratio,
@@ -145,6 +146,7 @@ def build_item_reports(
                 item=item,
                 status=_find_item_status(totals, sum(counts.values()), mark),
                 score=totals.mean,
+                bounds=totals.bounds,
                 axes=totals.axis_means,
                 answers=tuple(answers),
                 more=answer_counts[item] - len(answers),
@@ -156,7 +158,9 @@ def build_item_reports(
 def _find_item_status(totals: ScoreTotals, answers: int, mark: Fraction) -> ItemStatus:
     if not answers:
         return ItemStatus.MISSING
-    if totals.mean is None or totals.n < answers:
+    if isinstance(totals.value, NotApplicable):
+        return ItemStatus.NOT_APPLICABLE
+    if totals.mean is None:
         return ItemStatus.UNSCORED
     return ItemStatus.PASSED if totals.mean >= mark else ItemStatus.FAILED
 

@@ -9,26 +9,39 @@ from __future__ import annotations
 from collections import Counter
 from decimal import Decimal
 from fractions import Fraction
+from itertools import starmap
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 from msgspec import structs
 
 from markscheme.keep import RunStatus
-from markscheme.mark import compute_score
-from markscheme.mark.batch import FrameBuilder
+from markscheme.mark import combine_values
+from markscheme.mark.batch import (
+    BOUNDS_TYPE,
+    MARKS_TYPE,
+    FrameBuilder,
+    get_score_status,
+    has_detailed_cells,
+)
 from markscheme.read.storable import validate_count
 from markscheme.vocabulary import (
     RowError,
     Rubric,
+    ScoreBounds,
     UsageError,
     restore_row_messages,
-    simplest_fraction,
     to_float,
+    to_plain,
 )
 from markscheme.weigh.gates import mismatch_reason
 from markscheme.weigh.result import Result
-from markscheme.weigh.totals import Marks, parse_operation_group, summarise_marks
+from markscheme.weigh.totals import (
+    Marks,
+    parse_operation_group,
+    recover_axis_value,
+    summarise_marks,
+)
 from markscheme.workflows.stored_runs import fill_messages, restore_bad_rows, restore_live_record
 
 if TYPE_CHECKING:
@@ -54,6 +67,11 @@ def build_published_frame(rubric: Rubric, rows: PublishedRecords) -> pl.DataFram
         _build_cells_column(rows, name, read, dtype, axes)
         for name, (read, dtype) in _CELL_FIELDS.items()
     ]
+    if has_detailed_cells(rubric):
+        columns += [
+            _build_cells_column(rows, name, read, dtype, axes)
+            for name, (read, dtype) in _DETAIL_FIELDS.items()
+        ]
     return pl.DataFrame(columns)
 
 
@@ -88,8 +106,32 @@ _CELL_FIELDS: Mapping[str, tuple[Callable[[Any], Any], type[pl.DataType]]] = {
 }
 
 
+def _parse_bounds(value: Any) -> list[float] | None:
+    bounds = value if isinstance(value, list) else []
+    numbers = [float(bound) for bound in bounds if isinstance(bound, int | Decimal)]
+    return numbers if len(numbers) == 2 else None  # noqa: PLR2004 - low and high
+
+
+def _parse_marks(value: Any) -> list[dict[str, Any]] | None:
+    """Return published marks; what is no mark is left out."""
+    marks = [mark for mark in value if isinstance(mark, dict)] if isinstance(value, list) else []
+    texts = ("criterion", "verdict", "source", "by", "why")
+    return [
+        {name: _parse_text_cell(mark.get(name)) for name in texts}
+        | {"score": _parse_number_cell(mark.get("score"))}
+        for mark in marks
+    ] or None
+
+
+_DETAIL_FIELDS: Mapping[str, tuple[Callable[[Any], Any], Any]] = {
+    "cell_status": (_parse_text_cell, pl.String),
+    "cell_bounds": (_parse_bounds, BOUNDS_TYPE),
+    "marks": (_parse_marks, MARKS_TYPE),
+}
+
+
 def _build_column(
-    rows: PublishedRecords, name: str, read: Callable[[Any], Any], dtype: type[pl.DataType]
+    rows: PublishedRecords, name: str, read: Callable[[Any], Any], dtype: Any
 ) -> pl.Series:
     return pl.Series(name, [read(row.get(name)) for row in rows], dtype=dtype)
 
@@ -98,7 +140,7 @@ def _build_cells_column(
     rows: PublishedRecords,
     name: str,
     read: Callable[[Any], Any],
-    dtype: type[pl.DataType],
+    dtype: Any,
     axes: Sequence[str],
 ) -> pl.Series:
     """Return a struct column with one field for each axis."""
@@ -128,6 +170,10 @@ class RunRows:
         """Return what was measured in session logs, if it is stored."""
         return ()
 
+    def read_by_axis(self, name: str) -> Mapping[str, Any]:  # noqa: ARG002 - stored runs need it
+        """Return what is stored of each axis: `unmarked` or `judging`."""
+        return {}
+
     def read_live_record(self) -> Mapping[str, Any] | None:
         """Return the record of a live run; None for any other run."""
         return None
@@ -153,13 +199,13 @@ class RunRows:
             errors=self.read_bad_rows(),
             each_run=lambda: [run],
             operations=self.read_operations(),
+            unmarked=self.read_by_axis("unmarked"),
+            judging=self.read_by_axis("judging"),
         )
 
     def _complete_rows(self, kept: pl.DataFrame) -> pl.DataFrame:
         """Add to answers and cells what follows from them and the documents."""
-        return self._frames.build_stored_answers(
-            kept, _weigh_rows(self._past.rubric, kept["breakdown"])
-        )
+        return self._frames.build_stored_answers(kept, _weigh_rows(self._past.rubric, kept))
 
 
 class StoredRows(RunRows):
@@ -185,14 +231,19 @@ class StoredRows(RunRows):
             item.id: Counter() for item in self._past.exam.items
         }
         for answers, cells in _read_chunks(self._store, self._stored):
-            rows = cells["breakdown"].struct.unnest().select(axes)
-            for item, *values in rows.insert_column(0, answers["item"]).iter_rows():
-                items[item][_recover_values(values)] += 1
+            values = _read_axis_values(cells, axes).iter_rows()
+            for item, row in zip(answers["item"], values, strict=True):
+                items[item][_recover_values(row)] += 1
         return Marks(axes=tuple(axes), items=items)
 
     def read_operations(self) -> tuple[OperationGroup, ...]:
         """Return what was measured in session logs, if the answers come from logs."""
         return tuple(map(parse_operation_group, self._load_summary().get("operational", ())))
+
+    def read_by_axis(self, name: str) -> Mapping[str, Any]:
+        """Return what is stored of each axis: `unmarked` or `judging`."""
+        found: Mapping[str, Any] = self._load_summary().get(name, {})
+        return found
 
     def read_live_record(self) -> Mapping[str, Any] | None:
         """Return the record of a live run; None for any other run."""
@@ -307,42 +358,83 @@ def _read_values(
     """Yield the item, the attempt and the published axis values of every answer."""
     if found.stored is None:
         for row in found.rows:
-            cells, attempt = row["breakdown"], row.get("attempt")
+            attempt = row.get("attempt")
             number = 1 if attempt is None else attempt
-            yield row["item"], number, tuple(cells[axis] for axis in axes)
+            yield row["item"], number, tuple(_list_published_cells(row, axes))
         return
     for answers, cells in _read_chunks(runs.store, found.stored):
-        rows = answers.select("item", "attempt").hstack(
-            cells["breakdown"].struct.unnest().select(axes)
-        )
+        rows = answers.select("item", "attempt").hstack(_read_axis_values(cells, axes))
         yield from ((row[0], row[1], row[2:]) for row in rows.iter_rows())
 
 
-def _weigh_rows(rubric: Rubric, breakdown: pl.Series) -> pl.DataFrame:
-    """Return the score and the weighted values of each row, computed once per set of values."""
-    rows = breakdown.struct.unnest().select(spec.name for spec in rubric)
+def _list_published_cells(row: Mapping[str, Any], axes: Sequence[str]) -> Iterator[Any]:
+    """Yield the value, the status and the bounds of each published cell, as the columns below."""
+    statuses, bounds = (row.get(name) or {} for name in ("cell_status", "cell_bounds"))
+    for axis in axes:
+        low, high = _parse_bounds(bounds.get(axis)) or (None, None)
+        yield from (row["breakdown"][axis], statuses.get(axis), low, high)
+
+
+def _read_axis_values(cells: pl.DataFrame, axes: Sequence[str]) -> pl.DataFrame:
+    """Return four columns for each axis: the value of its cell, its status and its two bounds.
+
+    Cells of axes that give only values have neither status nor bounds; then they are null.
+    """
+    values = cells["breakdown"].struct.unnest()
+    height, columns = cells.height, list[pl.Series]()
+    statuses, bounds = (
+        cells[name].struct.unnest() if name in cells.columns else None
+        for name in ("cell_status", "cell_bounds")
+    )
+    no_text = pl.Series([None], dtype=pl.String).new_from_index(0, height)
+    no_bounds = pl.Series([None], dtype=BOUNDS_TYPE).new_from_index(0, height)
+    for at, axis in enumerate(axes):
+        known = no_bounds if bounds is None else bounds[axis]
+        columns += [
+            values[axis].alias(f"value {at}"),
+            (no_text if statuses is None else statuses[axis]).alias(f"status {at}"),
+            known.list.get(0, null_on_oob=True).alias(f"low {at}"),
+            known.list.get(1, null_on_oob=True).alias(f"high {at}"),
+        ]
+    return pl.DataFrame(columns)
+
+
+def _weigh_rows(rubric: Rubric, kept: pl.DataFrame) -> pl.DataFrame:
+    """Return score, bounds, status and weighted values of each row, computed once per set."""
+    rows = _read_axis_values(kept, [spec.name for spec in rubric])
     sets = rows.unique()
-    exact = [_compute_exact_score(rubric, row) for row in sets.iter_rows()]
-    scores = sets.with_columns(
-        pl.Series("score", [score for score, _ in exact], dtype=pl.Float64),
-        pl.Series("weighted", [parts for _, parts in exact], dtype=pl.Struct(rows.schema)),
-    )
-    joined = rows.join(scores, on=rows.columns, how="left", nulls_equal=True, maintain_order="left")
-    return joined.select("score", "weighted")
-
-
-def _compute_exact_score(
-    rubric: Rubric, doubles: tuple[float | None, ...]
-) -> tuple[float | None, dict[str, float | None]]:
-    values = _recover_values(doubles)
-    weighted = {
-        spec.name: None if value is None else to_float(Fraction(spec.weight) * value)
-        for spec, value in zip(rubric, values, strict=True)
+    records = [_weigh_values(rubric, _recover_values(row)) for row in sets.iter_rows()]
+    schema: dict[str, Any] = {
+        "score": pl.Float64,
+        "bounds": BOUNDS_TYPE,
+        "status": pl.String,
+        "weighted": pl.Struct({spec.name: pl.Float64 for spec in rubric}),
     }
-    return to_float(compute_score(rubric, list(values))), weighted
-
-
-def _recover_values(published: Iterable[float | Decimal | None]) -> AxisValues:
-    return tuple(
-        None if value is None else simplest_fraction(Decimal(str(value))) for value in published
+    weighed = pl.DataFrame(
+        [pl.Series(name, [r[name] for r in records], dtype=dtype) for name, dtype in schema.items()]
     )
+    joined = rows.join(
+        sets.hstack(weighed), on=rows.columns, how="left", nulls_equal=True, maintain_order="left"
+    )
+    return joined.select(*schema)
+
+
+def _weigh_values(rubric: Rubric, values: AxisValues) -> dict[str, Any]:
+    score = combine_values(rubric, values)
+    return {
+        "score": to_float(score) if isinstance(score, Fraction) else None,
+        "bounds": to_plain(score) if isinstance(score, ScoreBounds) else None,
+        "status": get_score_status(score),
+        "weighted": {
+            spec.name: to_float(Fraction(spec.weight) * value)
+            if isinstance(value, Fraction)
+            else None
+            for spec, value in zip(rubric, values, strict=True)
+        },
+    }
+
+
+def _recover_values(cells: Iterable[Any]) -> AxisValues:
+    """Return the axis values of one row of `_read_axis_values`."""
+    parts = iter(cells)
+    return tuple(starmap(recover_axis_value, zip(parts, parts, parts, parts, strict=True)))

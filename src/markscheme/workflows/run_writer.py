@@ -18,6 +18,7 @@ from markscheme.vocabulary import (
     UsageError,
     format_ratio,
     to_float,
+    to_plain,
 )
 from markscheme.workflows.stored_runs import (
     build_exam_document,
@@ -49,6 +50,8 @@ ANSWER_COLUMNS = (
 )
 # Cells without weights: recalibration reads them under new weights.
 CELL_COLUMNS = ("got", "breakdown", "reading", "reason", "near_miss", MESSAGE_COLUMN)
+# Only of rubrics whose cells are more than values.
+OPTIONAL_CELL_COLUMNS = ("cell_status", "cell_bounds", "marks")
 
 
 class RunWriter:
@@ -126,10 +129,11 @@ class RunRecorder:
             if len(parts) > 1:  # each part needs the messages that stand once in the batch
                 filled = fill_messages(rows).partition_by("subject", maintain_order=True)
                 parts = [thin_messages(part) for part in filled]
+            details = [name for name in OPTIONAL_CELL_COLUMNS if name in rows.columns]
             for part in parts:
                 run = self._run_writer.open_run(part["subject"][0])
                 self._store.append_chunk(
-                    run, part.select(ANSWER_COLUMNS), part.select(CELL_COLUMNS)
+                    run, part.select(ANSWER_COLUMNS), part.select(*CELL_COLUMNS, *details)
                 )
 
     def finish_runs(self, result: Result, more: Mapping[str, Any] | None = None) -> list[str]:
@@ -148,6 +152,8 @@ class RunRecorder:
                 summary = self._summarise_run(result, run)
                 record = {**build_summary_record(summary), "bad_rows": errors, **(more or {})}
                 record["messages"] = build_message_records(result.errors, more or {})
+                if result.unmarked:
+                    record["unmarked"] = dict(result.unmarked)
                 if result.judging:
                     record["judging"] = {axis: dict(how) for axis, how in result.judging.items()}
                 if result.operations:
@@ -180,6 +186,7 @@ def build_counts(summary: Summary) -> dict[str, Any]:
     return {
         "score": to_float(summary.score),
         "exact": format_ratio(summary.score),
+        **({} if summary.bounds is None else {"bounds": to_plain(summary.bounds)}),
         "n": summary.n,
         "answers": summary.answers,
         "items": summary.items,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, Self, TypeVar
 from markscheme.read.marks import NOTHING_GIVEN, read_marks
 from markscheme.vocabulary import Exam, FrozenDict, Rubric, UsageError
 from markscheme.workflows.documents import load_exam, load_rubric
-from markscheme.workflows.judging_record import describe_unknown_judges
+from markscheme.workflows.judging_record import merge_judging_records
 from markscheme.workflows.output_files import check_destination, check_folder, check_raw_csv
 from markscheme.workflows.scorer_options import ScorerOptions
 
@@ -89,6 +89,7 @@ def score(  # noqa: PLR0913 - one parameter for each option of the command
     judging: Mapping[str, Mapping[str, Any]] = FrozenDict(),
     store: str | Path | None = None,
     tag: str | None = None,
+    source: str | None = None,
     output: str | Path | None = None,
     raw_csv: bool = False,
     sinks: Sequence[RowSink] = (),
@@ -117,11 +118,11 @@ def score(  # noqa: PLR0913 - one parameter for each option of the command
     returns.
 
     With `store`, a file or a PostgreSQL URL, the run of each subject is stored: `Result.run_ids`
-    are their ids, and `tag` names the run. With `output`, rows are written to a file (.json,
-    .jsonl, .parquet, .csv) as they are scored. In CSV, texts that a spreadsheet would compute get
-    an apostrophe before them, unless `raw_csv` is true. `Result.frame` holds every row, unless rows
-    go to `output` or to `sinks`; then it is empty, and memory does not grow with the number of
-    answers.
+    are their ids, `tag` names the run, and `source` says where rows in memory come from. With
+    `output`, rows are written to a file (.json, .jsonl, .parquet, .csv) as they are scored. In CSV,
+    texts that a spreadsheet would compute get an apostrophe before them, unless `raw_csv` is true.
+    `Result.frame` holds every row, unless rows go to `output` or to `sinks`; then it is empty, and
+    memory does not grow with the number of answers.
 
     `workers` is the number of processes, None for one per core where a file is large. Processes are
     forked only before polars is imported. The `engine` `ray` scores on a Ray cluster and writes
@@ -145,7 +146,7 @@ def score(  # noqa: PLR0913 - one parameter for each option of the command
     if (answers is None) == (logs is None):
         message = "the answers must be a file's path, a table, or a list of rows"
         raise UsageError(f"{message}; or give a folder of `logs` in their place")
-    source = _name_source(answers, logs)
+    source = source or _name_source(answers, logs)
     destination = _check_output(output, engine, (rubric, exam, source, ratings))
     check_raw_csv(destination, raw_csv=raw_csv)
     if engine == "ray" and ratings is not None:
@@ -206,7 +207,7 @@ def score(  # noqa: PLR0913 - one parameter for each option of the command
             keep=stored.store_batch if stored and not chosen.stores_rows else None,
             messages=needs_messages,
             given=given,
-            judging={**describe_unknown_judges(given.ratings), **judging},
+            judging=merge_judging_records(given.ratings, judging),
         )
         frames = chosen.iter_frames(session, progress or _show_nothing)
         if chosen.stores_rows:

@@ -247,15 +247,23 @@ def _flatten_columns(frame: pl.DataFrame) -> pl.DataFrame:
     for column in frame.iter_columns():
         if isinstance(column.dtype, pl.Struct):
             fields = column.struct.unnest().iter_columns()
-            columns.extend(field.alias(f"{column.name}.{field.name}") for field in fields)
-        elif isinstance(column.dtype, pl.List):
-            texts = [
-                None if row is None else orjson.dumps(row).decode() for row in column.to_list()
-            ]
-            columns.append(pl.Series(column.name, texts, dtype=pl.String))
+            named = (field.alias(f"{column.name}.{field.name}") for field in fields)
+            columns.extend(map(_flatten_lists, named))
         else:
-            columns.append(column)
+            columns.append(_flatten_lists(column))
     return pl.DataFrame(columns)
+
+
+def _flatten_lists(column: pl.Series) -> pl.Series:
+    """Return a column of lists as JSON texts, and any other column as it is."""
+    import polars as pl
+
+    if not isinstance(column.dtype, pl.List):
+        return column
+    if column.null_count() == len(column):
+        return pl.Series(column.name, [None], dtype=pl.String).new_from_index(0, len(column))
+    texts = [None if row is None else orjson.dumps(row).decode() for row in column.to_list()]
+    return pl.Series(column.name, texts, dtype=pl.String)
 
 
 @contextmanager

@@ -204,7 +204,9 @@ def find_silent_change(
     """
     try:
         with open_store(place, create=False) as store:
-            known = store.list_runs(rubric=rubric.name, limit=len(besides) + 1)
+            known = store.list_runs(
+                rubric=rubric.name, rubric_version=rubric.version, limit=len(besides) + 1
+            )
     except (UsageError, StoreError):
         return ""
     earlier = next((run.rubric for run in known if run.id not in besides), None)

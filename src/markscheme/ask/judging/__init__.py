@@ -19,6 +19,7 @@ from markscheme.ask.judging.questions import (
     ask_choice,
     ask_criterion,
     ask_scale,
+    fingerprint_axes,
     name_questions,
     split_questions,
 )
@@ -43,6 +44,7 @@ __all__ = [
     "build_judge_prompt",
     "build_reply_schema",
     "find_maker",
+    "fingerprint_axes",
     "format_score",
     "name_questions",
     "read_judge_reply",

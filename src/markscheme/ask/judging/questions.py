@@ -9,13 +9,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from fractions import Fraction
 from itertools import pairwise
 
 from msgspec import Struct, structs
 
+from markscheme.read.documents import hash_parts, to_canonical_json
 from markscheme.vocabulary import ChoiceAxis, Criterion, FrozenDict, ScaleAxis
 
 
@@ -103,6 +104,28 @@ def name_questions(questions: Sequence[JudgeQuestion]) -> tuple[JudgeQuestion, .
         else question
         for question in questions
     )
+
+
+def fingerprint_axes(questions: Iterable[JudgeQuestion]) -> dict[str, str]:
+    """Return a hash of what each axis asks over all items: question, anchors, options, criteria.
+
+    The words count, and neither names and ids, nor line breaks, nor the order in which things are
+    written. Points are not told to a judge, so they do not count either.
+    """
+    asked: dict[str, set[str]] = {}
+    for question in questions:
+        meaning = {
+            "kind": question.kind.value,
+            "says": " ".join(question.says.split()),
+            "anchors": {
+                str(number): " ".join(text.split()) for number, text in question.anchors.items()
+            },
+            "step": question.step,
+            "options": question.options,
+            "may_not_apply": question.may_not_apply,
+        }
+        asked.setdefault(question.axis, set()).add(to_canonical_json(meaning))
+    return {axis: hash_parts("axis/1", sorted(meanings)) for axis, meanings in asked.items()}
 
 
 def split_questions(

@@ -32,12 +32,15 @@ from markscheme.read.storable import find_text_fault
 _MAX_REASON = 80  # characters of a value or an id that a reason shows
 _MAX_REPLY = 1_000_000  # characters of a reply that is looked at
 # What endpoints say of a reply that ended by itself; None where they do not tell.
-_NORMAL_ENDS = {None, "stop", "end_turn", "eos", "stop_sequence", "tool_calls", "function_call"}
+_NORMAL_ENDS = {None, "stop", "end_turn", "eos", "eos_token", "stop_sequence", "complete"}
 _CUT_OFF_ENDS = {"length", "max_tokens", "model_length", "incomplete"}
 _DECLINED_ENDS = {"refusal", "content_filter", "safety"}
 _THOUGHT = re.compile(r"<(think|thinking|thought|reasoning)>.*?</\1>", re.DOTALL)
-_FENCE = re.compile(r"```(?:json|JSON)?[ \t]*\n(.*?)\n?[ \t]*```", re.DOTALL)
-_DECIMAL = re.compile(r"-?[0-9]{1,9}(\.[0-9]{1,9})?")
+_FENCE = "```"
+_FENCE_LANGUAGES = {"", "json", "JSON"}
+_JSON_SPACES = " \t\r\n"
+# Zero has no sign: `-0` is no number of any scale.
+_DECIMAL = re.compile(r"(?!-0+(?:\.0+)?$)-?[0-9]{1,9}(\.[0-9]{1,9})?")
 _MARK_KEYS = ("id", "why", "verdict")
 
 
@@ -104,14 +107,22 @@ def _unwrap(text: str) -> str:
     """Return the text without one closed block of thought before it and one fence around it."""
     if len(text) > _MAX_REPLY:
         raise _Refusal("too long")
-    body = text.removeprefix("\ufeff").strip()
+    body = text.strip(_JSON_SPACES)
     thought = _THOUGHT.match(body)
-    body = body[thought.end() :].strip() if thought else body
-    fence = _FENCE.fullmatch(body)
-    body = fence[1].strip() if fence else body
+    body = _remove_fence(body[thought.end() :].strip(_JSON_SPACES) if thought else body)
     if not body:
         raise _Refusal("empty")
     return body
+
+
+def _remove_fence(body: str) -> str:
+    """Return what stands in a fence that is around the whole text; any other text as it is."""
+    first, newline, rest = body.partition("\n")
+    language = first.removeprefix(_FENCE).strip(_JSON_SPACES)
+    is_fenced = first.startswith(_FENCE) and language in _FENCE_LANGUAGES and newline
+    if not is_fenced or not rest.endswith(_FENCE):
+        return body
+    return rest.removesuffix(_FENCE).strip(_JSON_SPACES)
 
 
 def _parse_marks(body: str) -> list[Any]:
@@ -162,7 +173,7 @@ def _read_verdicts(marks: list[Any], questions: Sequence[JudgeQuestion]) -> Iter
     for mark in marks:
         if not isinstance(mark, dict):
             raise _Refusal("a mark is no object")
-        id_ = mark.get("id")
+        id_ = _fold(mark.get("id"))
         if type(id_) is not str or id_ not in known:
             raise _Refusal(f"was not asked for {_show(id_)}")
         if id_ in found:
@@ -177,7 +188,7 @@ def _read_verdicts(marks: list[Any], questions: Sequence[JudgeQuestion]) -> Iter
             raise _Refusal(_describe_keys(id_, mark))
         yield JudgeVerdict(
             question=question,
-            score=_read_score(mark["verdict"], question),
+            score=_read_score(_fold(mark["verdict"]), question),
             why=_read_why(mark["why"], id_),
         )
 
@@ -188,6 +199,11 @@ def _describe_keys(id_: str, mark: dict[str, Any]) -> str:
         return f"{id_} lacks {lacking}"
     extra = next(key for key in mark if key not in _MARK_KEYS)
     return f"{id_} has the key {_show(extra)}"
+
+
+def _fold(value: Any) -> Any:
+    """Return a text as rubrics and exams hold it, in NFC; anything else as it is."""
+    return to_nfc(value) if type(value) is str else value
 
 
 def _read_why(why: Any, id_: str) -> str:

@@ -80,7 +80,7 @@ class EndpointSubject(BaseSubject):
         if stream is not None and stream.has_events:
             return self._options.add_cost(stream.build_reply(latency))
         reply = parse_completion(
-            response.body, latency, self.secrets, reads_tool_call=self._options.judging
+            response.body, latency, self.secrets, judging=self._options.judging
         )
         return self._options.add_cost(reply)
 

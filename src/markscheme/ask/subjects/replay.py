@@ -99,9 +99,11 @@ def _parse_recorded_row(line: bytes) -> tuple[RecordingKey, str | None, Reply]:
     )
     text = output if isinstance(output, str) else orjson.dumps(output).decode()
     fault, why = _parse_fault(row["error"]) if failed else (None, "")
-    finish_reason, cached = row.get("finish_reason"), row.get("cached")
+    finish_reason, cached, served = (row.get(key) for key in ("finish_reason", "cached", "served"))
     if not isinstance(finish_reason, str | None):
         raise RefusedRow("`finish_reason` must be text")
+    if not isinstance(served, str | None):
+        raise RefusedRow("`served` must be text")
     if not isinstance(cached, bool | None):
         raise RefusedRow("`cached` must be true or false")
     reply = Reply(
@@ -115,6 +117,7 @@ def _parse_recorded_row(line: bytes) -> tuple[RecordingKey, str | None, Reply]:
         latency_us=_to_microseconds(latency),
         first_token_us=_to_microseconds(parse_number("first_token_ms", row.get("first_token_ms"))),
         cached=bool(cached),
+        served=served,
         tries=parse_integer("tries", row.get("tries"), 1),
     )
     return (item, attempt), subject, reply

@@ -14,7 +14,13 @@ from markscheme.mark.axes.base import (
     quote_excerpt,
 )
 from markscheme.mark.axes.checks import CHECKS
-from markscheme.mark.axes.criteria import BelowZero, CriteriaAxis
+from markscheme.mark.axes.criteria import (
+    BelowZero,
+    CriteriaAxis,
+    CriterionFinding,
+    describe_criterion,
+    format_criteria,
+)
 from markscheme.mark.axes.json_schema import JsonSchema, is_simple_schema
 from markscheme.mark.axes.length import Length, MaxWords, Unit
 from markscheme.mark.axes.marked import (
@@ -53,6 +59,7 @@ __all__ = [
     "ComparingAxis",
     "ContainsAll",
     "CriteriaAxis",
+    "CriterionFinding",
     "Equals",
     "ForbiddenCalls",
     "JsonSchema",
@@ -72,8 +79,10 @@ __all__ = [
     "TraceAxis",
     "Unit",
     "compute_cell_keys",
+    "describe_criterion",
     "find_axis_problem",
     "find_match",
+    "format_criteria",
     "format_expected",
     "is_simple_schema",
     "iterate_texts",

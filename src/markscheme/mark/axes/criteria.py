@@ -22,6 +22,7 @@ from markscheme.mark.axes.criteria_value import (
     sum_points,
 )
 from markscheme.mark.axes.marked import (
+    NOT_APPLICABLE_MARK,
     MarkedAxis,
     average_marks,
     explain_unread,
@@ -36,6 +37,7 @@ from markscheme.read.documents import CheckKinds, find_criteria_problems, parse_
 from markscheme.vocabulary import (
     NOT_APPLICABLE,
     UNKNOWN_SCORE,
+    AxisValue,
     Cell,
     Criteria,
     Criterion,
@@ -107,8 +109,7 @@ class CriteriaAxis(MarkedAxis):
         if refusal:
             return self._build_cell(Status.FAILED, self.get_bounds(item), refusal, marks)
         findings = _decide_criteria(criteria, response, marks)
-        ranges = {name: finding.known for name, finding in findings.items()}
-        value = compute_criteria_value(criteria, ranges, keeps_negatives=self.keeps_negatives)
+        value = self._compute_value(criteria, findings)
         reason = self._explain(criteria, findings, value)
         given = tuple(mark for finding in findings.values() for mark in finding.marks)
         if not all(finding.is_decided for finding in findings.values()):
@@ -116,6 +117,28 @@ class CriteriaAxis(MarkedAxis):
         if value.bounds is None:
             return Cell(status=Status.NOT_APPLICABLE, value=None, reason=reason, marks=given)
         return Cell(status=Status.SCORED, value=value.bounds.low, reason=reason, marks=given)
+
+    def find_by_marks(self, item: Item, marks: Sequence[Mark]) -> dict[str, CriterionFinding]:
+        """Return what marks say of each criterion, by its id; those of checks count as marks."""
+        marks_by_criterion = _group_marks(marks)
+        return {
+            one.id: _decide_by_marks(one, marks_by_criterion[one.id])
+            for one in iterate_criteria(self.get_criteria(item))
+        }
+
+    def compute_axis_value(self, item: Item, marks: Sequence[Mark]) -> AxisValue:
+        """Return the value that marks give, those of checks too, or what is known of it."""
+        findings = self.find_by_marks(item, marks)
+        value = self._compute_value(self.get_criteria(item), findings)
+        if not all(finding.is_decided for finding in findings.values()):
+            return UNKNOWN_SCORE if value.bounds is None else value.bounds
+        return NOT_APPLICABLE if value.bounds is None else value.bounds.low
+
+    def _compute_value(
+        self, criteria: Criteria, findings: Mapping[str, CriterionFinding]
+    ) -> ScoreRange:
+        ranges = {name: finding.known for name, finding in findings.items()}
+        return compute_criteria_value(criteria, ranges, keeps_negatives=self.keeps_negatives)
 
     @staticmethod
     def _build_cell(
@@ -125,7 +148,7 @@ class CriteriaAxis(MarkedAxis):
         return Cell(status=status, value=None, reason=reason, bounds=known, marks=tuple(marks))
 
     def _explain(
-        self, criteria: Criteria, findings: Mapping[str, _Finding], value: ScoreRange
+        self, criteria: Criteria, findings: Mapping[str, CriterionFinding], value: ScoreRange
     ) -> str:
         """Return how many points the answer got, and each criterion that cost it any."""
         ranges = {name: finding.known for name, finding in findings.items()}
@@ -157,7 +180,22 @@ class CriteriaAxis(MarkedAxis):
         return sentence("{points}: {criteria}", points=points, criteria=listed)
 
 
-class _Finding(Struct, frozen=True, kw_only=True):
+def format_criteria(criteria: Criteria) -> list[str]:
+    """Return each criterion as a text: its id, its points, and what it says or checks."""
+    return [
+        f"{one.id} ({format_short(one.points)}): {describe_criterion(one)}"
+        for one in iterate_criteria(criteria)
+    ]
+
+
+def describe_criterion(criterion: Criterion) -> str:
+    """Return what a criterion says; without words, which check decides it."""
+    if criterion.says or criterion.check is None:
+        return criterion.says
+    return sentence("check `{kind}`", kind=criterion.check.axis.kind)
+
+
+class CriterionFinding(Struct, frozen=True, kw_only=True):
     """What is known of one criterion, and the marks that say so."""
 
     criterion: Criterion
@@ -193,11 +231,9 @@ class _Finding(Struct, frozen=True, kw_only=True):
 
 def _decide_criteria(
     criteria: Criteria, response: Response, marks: Sequence[Mark]
-) -> dict[str, _Finding]:
+) -> dict[str, CriterionFinding]:
     """Return the finding of each criterion, by its id: from its check, or from its marks."""
-    marks_by_criterion: dict[str, list[Mark]] = defaultdict(list)
-    for mark in marks:
-        marks_by_criterion[mark.criterion].append(mark)
+    marks_by_criterion = _group_marks(marks)
     listed = list(iterate_criteria(criteria))
     read = _read_fields(response, [one.check for one in listed if one.check is not None])
     return {
@@ -208,7 +244,14 @@ def _decide_criteria(
     }
 
 
-def _decide_by_marks(criterion: Criterion, marks: Sequence[Mark]) -> _Finding:
+def _group_marks(marks: Sequence[Mark]) -> dict[str, list[Mark]]:
+    marks_by_criterion: dict[str, list[Mark]] = defaultdict(list)
+    for mark in marks:
+        marks_by_criterion[mark.criterion].append(mark)
+    return marks_by_criterion
+
+
+def _decide_by_marks(criterion: Criterion, marks: Sequence[Mark]) -> CriterionFinding:
     scores = ((m, m.score if isinstance(m.score, Fraction) else None) for m in marks)
     value = average_marks(scores)
     known = UNKNOWN_RANGE
@@ -216,10 +259,12 @@ def _decide_by_marks(criterion: Criterion, marks: Sequence[Mark]) -> _Finding:
         known = ScoreRange.exactly(value)
     elif isinstance(value, NotApplicable):
         known = NO_RANGE
-    return _Finding(criterion=criterion, value=value, known=known, marks=tuple(marks))
+    return CriterionFinding(criterion=criterion, value=value, known=known, marks=tuple(marks))
 
 
-def _decide_by_check(criterion: Criterion, check: CriterionCheck, response: Response) -> _Finding:
+def _decide_by_check(
+    criterion: Criterion, check: CriterionCheck, response: Response
+) -> CriterionFinding:
     cell = mark_cell(check.axis, response, check.item)
     value: Fraction | NotApplicable | None = cell.value
     known = ScoreRange(bounds=cell.bounds)
@@ -228,13 +273,13 @@ def _decide_by_check(criterion: Criterion, check: CriterionCheck, response: Resp
     elif cell.status is Status.NOT_APPLICABLE:
         value, known = NOT_APPLICABLE, NO_RANGE
     mark = Mark(
-        score=cell.value,
+        score=NOT_APPLICABLE_MARK if isinstance(value, NotApplicable) else cell.value,
         source=MarkSource.CHECK,
         by=check.axis.kind,
         criterion=criterion.id,
         why=cell.reason,
     )
-    return _Finding(criterion=criterion, value=value, known=known, marks=(mark,))
+    return CriterionFinding(criterion=criterion, value=value, known=known, marks=(mark,))
 
 
 def _read_fields(response: Response, checks: Sequence[CriterionCheck]) -> Response:

@@ -27,6 +27,8 @@ _MAX_MESSAGE_LENGTH = 200
 _ANNOTATION_KEYWORDS = {"$schema", "title", "description"}
 _USUAL_KEYWORDS = {"type", "required", "properties", "additionalProperties"}
 _KEY_KEYWORDS = _USUAL_KEYWORDS | _ANNOTATION_KEYWORDS
+# Their values are no schemas.
+_VALUE_KEYWORDS = frozenset({"const", "default", "enum", "examples"})
 _TYPES = ("array", "boolean", "integer", "null", "number", "object", "string")
 
 
@@ -57,7 +59,7 @@ class JsonSchema(BaseAxis):
         try:
             self._validator.is_valid({})
         except ValueError as error:
-            yield _describe_invalid_schema(self.schema, error)
+            yield from _find_unknown_types(self.schema) or [_describe_error(error)]
 
     @cached_property
     def checks_keys_only(self) -> bool:
@@ -180,19 +182,30 @@ def _format_violation(error: jsonschema_rs.ValidationError) -> str:
     return f"{path}: {message}"
 
 
-def _describe_invalid_schema(schema: Any, error: ValueError) -> tuple[str, str]:
+def _describe_error(error: ValueError) -> tuple[str, str]:
     """Return the field of an invalid JSON Schema and what is wrong there."""
-    path = getattr(error, "instance_path", ())
-    value = schema
-    for part in path:
-        value = value[part]
-    field = ".".join(["schema", *map(str, path)])
-    unknown = [word for word in _list_type_words(value) if word not in _TYPES]
-    if path and path[-1] == "type" and unknown:
-        from markscheme.read.documents import describe_unknown_word
-
-        return field, describe_unknown_word(unknown[0], "type of JSON", _TYPES)
+    field = ".".join(["schema", *map(str, getattr(error, "instance_path", ()))])
     return field, f"not a JSON Schema: {str(error).splitlines()[0]}"
+
+
+def _find_unknown_types(schema: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return each field `type` that names no type of JSON; values of other keys may hold any."""
+    from markscheme.read.documents import describe_unknown_word
+
+    problems = []
+    pending: list[tuple[str, Any]] = [("schema", schema)]
+    while pending:
+        path, node = pending.pop(0)
+        if isinstance(node, Mapping):
+            unknown = [word for word in _list_type_words(node.get("type")) if word not in _TYPES]
+            if unknown:
+                message = describe_unknown_word(unknown[0], "type of JSON", _TYPES)
+                problems.append((f"{path}.type", message))
+            keys = (key for key in node if key not in _VALUE_KEYWORDS)
+            pending += [(f"{path}.{key}", node[key]) for key in keys]
+        elif isinstance(node, tuple):
+            pending += [(f"{path}.{index}", inner) for index, inner in enumerate(node)]
+    return problems
 
 
 def _list_type_words(value: Any) -> tuple[Any, ...]:

@@ -13,7 +13,7 @@ from fractions import Fraction
 import polars as pl
 
 from markscheme.read.answers import copy_texts
-from markscheme.vocabulary import MESSAGE_COLUMN, AxisSpec, Cell, encode_message
+from markscheme.vocabulary import MESSAGE_COLUMN, AxisSpec, AxisValue, Cell, encode_message
 
 # Above any of these limits a table is cleared before the next batch, so that memory stays flat.
 MAX_CELLS = 16_000
@@ -30,8 +30,8 @@ _CELL_SCHEMA = {"number": pl.UInt32, "reason": pl.String, "near_miss": pl.String
 class CellTable:
     """The different cells of one axis so far; a code is a position in `cells`.
 
-    `values` lists the different values of the cells, and the column `number` of `to_frame` says
-    which of them each cell has. With `messages` that frame has the encoded messages of the reasons.
+    `values` lists the different axis values of the cells, and the column `number` of `to_frame`
+    says which of them each cell has. With `messages` that frame has the encoded messages too.
     """
 
     def __init__(self, spec: AxisSpec, *, messages: bool = False) -> None:
@@ -42,7 +42,7 @@ class CellTable:
     def clear(self) -> None:
         """Forget all cells and keys."""
         self.cells: list[Cell] = []
-        self.values: list[Fraction | None] = []
+        self.values: list[AxisValue] = []
         self._codes_by_reason: dict[str, int] = {}
         self._codes_by_key: dict[Hashable, int] = {}
         self._index = CellIndex()
@@ -113,7 +113,7 @@ class CellTable:
         new = self.cells[self._frame.height :]
         if new:
             columns = {
-                "number": [self._number_value(cell.value) for cell in new],
+                "number": [self._number_value(cell.axis_value) for cell in new],
                 "reason": [cell.reason for cell in new],
                 "near_miss": [cell.near_miss for cell in new],
             }
@@ -124,9 +124,9 @@ class CellTable:
             self._frame = self._frame.vstack(added).rechunk()
         return self._frame
 
-    def _number_value(self, value: Fraction | None) -> int:
+    def _number_value(self, value: AxisValue) -> int:
         # The hash of a fraction takes longer than that of its two integers.
-        key = None if value is None else value.as_integer_ratio()
+        key = value.as_integer_ratio() if isinstance(value, Fraction) else value
         if key not in self._value_numbers:
             self._value_numbers[key] = len(self.values)
             self.values.append(value)

@@ -8,25 +8,46 @@ one field for each axis, so that `breakdown.correctness` is the same path everyw
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 from msgspec import Struct
 
-from markscheme.mark.axes import format_expected
+from markscheme.mark.axes import AXES, CriteriaAxis, format_criteria, format_expected
 from markscheme.mark.batch.cells import CellTable
+from markscheme.mark.batch.mark_records import MARKS_TYPE, build_mark_record
 from markscheme.mark.batch.pipeline import MarkedColumns, get_code_column
-from markscheme.mark.definition import compute_score, find_leading_axis, get_expected
+from markscheme.mark.definition import combine_values, find_leading_axis, get_expected
 from markscheme.read.answers import get_measured_schema
-from markscheme.vocabulary import MESSAGE_COLUMN, Axis, Exam, Item, RowError, Rubric, to_float
+from markscheme.vocabulary import (
+    MESSAGE_COLUMN,
+    Axis,
+    AxisValue,
+    Cell,
+    Exam,
+    Item,
+    NotApplicable,
+    RowError,
+    Rubric,
+    ScoreBounds,
+    Status,
+    to_float,
+    to_plain,
+)
 
 SCORED, UNSCORED, MISSING, ERROR = "scored", "unscored", "missing", "error"
+CELL_DETAILS = ("cell_status", "cell_bounds", "marks")
+"""The columns of rows whose cells may be more than a value: see `has_detailed_cells`."""
+BOUNDS_TYPE = pl.List(pl.Float64)
+if TYPE_CHECKING:
+    from polars._typing import PolarsDataType
+
 _ANSWER_COLUMNS = ("subject", "attempt", "latency_ms", "tokens_in", "tokens_out", "cost")
 _STORED_COLUMNS = (*_ANSWER_COLUMNS, "line")
 _OPTIONAL_COLUMNS = (*_ANSWER_COLUMNS, "output", *get_measured_schema())
-_COPIED_COLUMNS = ("got", "score", "reading", *_ANSWER_COLUMNS, *get_measured_schema())
+_COPIED_COLUMNS = ("got", "score", "bounds", "reading", *_ANSWER_COLUMNS, *get_measured_schema())
 # Finding the cells in use takes as long as sending one cell for so many rows.
 _ROWS_PER_CELL = 4
 
@@ -63,24 +84,37 @@ def build_mark_sheet(rubric: Rubric, marked: MarkedColumns) -> MarkSheet:
         marked.items.alias("item"),
         marked.got.alias("got"),
         marked.readings.alias("reading"),
-        _compute_scores(rubric, marked).alias("score"),
+        *_compute_scores(rubric, marked),
         *(codes.alias(get_code_column(axis)) for axis, codes in enumerate(marked.codes)),
         marked.table["line"],
         *(column for column in optional if column.null_count() < len(column)),
     ]
     weights = [Fraction(spec.weight) for spec in rubric]
+    detailed = has_detailed_cells(rubric)
     cells = [
-        _build_cell_frame(table, weight)
+        _build_cell_frame(table, weight, detailed=detailed)
         for table, weight in zip(marked.tables, weights, strict=True)
     ]
     return MarkSheet(rows=pl.DataFrame(columns), cells=cells)
 
 
-def _build_cell_frame(table: CellTable, weight: Fraction) -> pl.DataFrame:
+def has_detailed_cells(rubric: Rubric) -> bool:
+    """Return whether cells may have marks, bounds of their own, or not apply.
+
+    Any other axis of markscheme gives a value, or a cell of which nothing is known.
+    """
+    return any(
+        hasattr(spec.axis, "combine") or AXES.get(spec.axis.kind) is not type(spec.axis)
+        for spec in rubric
+    )
+
+
+def _build_cell_frame(table: CellTable, weight: Fraction, *, detailed: bool) -> pl.DataFrame:
     """Return the value, weighted value, reason and near miss of each cell of an axis."""
     cells = table.to_frame()
-    values = pl.Series([to_float(value) for value in table.values], dtype=pl.Float64)
-    weighted = [None if value is None else to_float(value * weight) for value in table.values]
+    exact = [value if isinstance(value, Fraction) else None for value in table.values]
+    values = pl.Series([to_float(value) for value in exact], dtype=pl.Float64)
+    weighted = [None if value is None else to_float(value * weight) for value in exact]
     return pl.DataFrame(
         [
             values[cells["number"]].alias("value"),
@@ -88,20 +122,53 @@ def _build_cell_frame(table: CellTable, weight: Fraction) -> pl.DataFrame:
             cells["reason"],
             cells["near_miss"],
             *([cells[MESSAGE_COLUMN]] if MESSAGE_COLUMN in cells.columns else []),
+            *(_build_detail_columns(table.cells) if detailed else ()),
         ]
     )
 
 
-def _compute_scores(rubric: Rubric, marked: MarkedColumns) -> pl.Series:
-    """Return the nearest double of each exact score, computed once for each set of values."""
-    scores = {
-        vector: to_float(compute_score(rubric, list(values)))
-        for vector, values in marked.values.items()
+def _build_detail_columns(cells: Sequence[Cell]) -> Iterator[pl.Series]:
+    """Yield the status, the bounds and the marks of each cell."""
+    bounds = (None if value is None else to_plain(value) for value in map(_get_bounds, cells))
+    marks = ([build_mark_record(mark) for mark in cell.marks] or None for cell in cells)
+    yield pl.Series("cell_status", [cell.status.value for cell in cells], dtype=pl.String)
+    yield pl.Series("cell_bounds", list(bounds), dtype=BOUNDS_TYPE)
+    yield pl.Series("marks", list(marks), dtype=MARKS_TYPE)
+
+
+def _get_bounds(cell: Cell) -> ScoreBounds | None:
+    return cell.axis_value if isinstance(cell.axis_value, ScoreBounds) else None
+
+
+def _compute_scores(rubric: Rubric, marked: MarkedColumns) -> Iterator[pl.Series]:
+    """Yield the score of each row, and the bounds and status where it is not a number.
+
+    Scores are the nearest doubles of exact ones, computed once for each set of values.
+    """
+    scores = {number: combine_values(rubric, values) for number, values in marked.values.items()}
+    doubles = {
+        number: to_float(score) if isinstance(score, Fraction) else None
+        for number, score in scores.items()
     }
-    return lookup_series(scores, pl.Float64)[marked.vectors]
+    yield lookup_series(doubles, pl.Float64)[marked.vectors].alias("score")
+    if None in doubles.values():
+        bounds = {
+            number: to_plain(score) if isinstance(score, ScoreBounds) else None
+            for number, score in scores.items()
+        }
+        statuses = {number: get_score_status(score) for number, score in scores.items()}
+        yield lookup_series(bounds, BOUNDS_TYPE)[marked.vectors].alias("bounds")
+        yield lookup_series(statuses, pl.String)[marked.vectors].alias("status")
 
 
-def lookup_series(values: Mapping[int, Any], dtype: type[pl.DataType]) -> pl.Series:
+def get_score_status(score: AxisValue) -> str:
+    """Return the status of a row: scored, unscored, or n/a if no axis applies to the answer."""
+    if isinstance(score, Fraction):
+        return SCORED
+    return Status.NOT_APPLICABLE.value if isinstance(score, NotApplicable) else UNSCORED
+
+
+def lookup_series(values: Mapping[int, Any], dtype: PolarsDataType) -> pl.Series:
     """Return a column with each value at the position of its key, and null at all others."""
     return pl.Series(map(values.get, range(max(values, default=-1) + 1)), dtype=dtype)
 
@@ -128,14 +195,14 @@ class FrameBuilder:
         self._prompts = pl.Series([item.prompt for item in exam.items], dtype=pl.String)
         self._ids = pl.Series([item.id for item in exam.items], dtype=pl.String)
         self._expected = pl.Series(
-            [_list_expected_texts(leading, item) for item in exam.items],
+            [list_expected_texts(leading, item) for item in exam.items],
             dtype=pl.List(pl.String),
         )
         self._has_messages = messages
         self.schema = self._build_schema(files=files, logs=logs)
 
     def _build_schema(self, *, files: bool, logs: bool) -> pl.Schema:
-        def each(dtype: type[pl.DataType]) -> pl.Struct:
+        def each(dtype: PolarsDataType) -> pl.Struct:
             return pl.Struct({spec.name: dtype for spec in self.rubric})
 
         columns: dict[str, Any] = {
@@ -158,7 +225,12 @@ class FrameBuilder:
             "cost": pl.Float64,
             "line": pl.Int64,
             "error": pl.String,
+            "bounds": BOUNDS_TYPE,
         }
+        if has_detailed_cells(self.rubric):
+            columns["cell_status"] = each(pl.String)
+            columns["cell_bounds"] = each(BOUNDS_TYPE)
+            columns["marks"] = each(MARKS_TYPE)
         if files:
             columns["file"] = pl.String
         if logs:
@@ -187,10 +259,11 @@ class FrameBuilder:
             "expected": self._expected[rows["item"]],
             "breakdown": each("value"),
             "weighted": each("weighted"),
-            "status": _compute_statuses(rows["score"]),
+            "status": rows["status"] if "status" in rows.columns else SCORED,
             "reason": each("reason"),
             "near_miss": each("near_miss"),
             "line": rows["line"] + before,
+            **{name: each(name) for name in CELL_DETAILS if name in self.schema},
         }
         if self._has_messages:
             columns[MESSAGE_COLUMN] = self.build_messages(sheet)
@@ -213,21 +286,22 @@ class FrameBuilder:
     def build_stored_answers(self, kept: pl.DataFrame, weighed: pl.DataFrame) -> pl.DataFrame:
         """Return the rows of stored answers and cells; prompts and the like come from the exam.
 
-        `weighed` holds their `score` and `weighted` values.
+        `weighed` holds their `score`, `bounds`, `status` and `weighted` values.
         """
         items = kept["item"].cast(pl.Enum(self._ids)).to_physical()
-        scores = weighed["score"]
         columns: dict[str, Any] = {
             "item": kept["item"],
             "prompt": self._prompts[items],
             "expected": self._expected[items],
             "got": kept["got"],
-            "score": scores,
+            "score": weighed["score"],
+            "bounds": weighed["bounds"],
             "weighted": weighed["weighted"],
-            "status": _compute_statuses(scores),
+            "status": weighed["status"],
             "reading": kept["reading"],
             **{name: self._order_axes(kept[name]) for name in ("breakdown", "reason", "near_miss")},
             **{name: kept[name] for name in _STORED_COLUMNS},
+            **{name: self._order_axes(kept[name]) for name in CELL_DETAILS if name in kept.columns},
         }
         if self._has_messages and MESSAGE_COLUMN in kept.columns:
             columns[MESSAGE_COLUMN] = self._order_axes(kept[MESSAGE_COLUMN])
@@ -279,14 +353,11 @@ class FrameBuilder:
         return pl.DataFrame(named).to_struct()
 
 
-def _compute_statuses(scores: pl.Series) -> pl.Series:
-    """Return the status of each answer: scored, or unscored if it has no score."""
-    # Nearly always all answers have a score.
-    if not scores.null_count():
-        return pl.Series([SCORED], dtype=pl.String).new_from_index(0, len(scores))
-    return pl.Series([SCORED, UNSCORED])[scores.is_null().cast(pl.UInt32)]
-
-
-def _list_expected_texts(leading: Axis | None, item: Item) -> list[str] | None:
-    expected = get_expected(leading, item)
-    return None if expected is None else format_expected(expected)
+def list_expected_texts(axis: Axis | None, item: Item) -> list[str] | None:
+    """Return what an axis expects of an item as texts; None if it expects nothing."""
+    expected = get_expected(axis, item)
+    if expected is None:
+        return None
+    if isinstance(axis, CriteriaAxis):
+        return format_criteria(axis.get_criteria(item))
+    return format_expected(expected)

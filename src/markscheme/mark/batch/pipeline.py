@@ -10,7 +10,6 @@ rows. `tests/test_columns.py` holds every step to `mark_answer`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 from functools import partial
 from math import prod
 
@@ -25,6 +24,7 @@ from markscheme.mark.definition import find_leading_axis, mark_answer
 from markscheme.read.answers import AnswerBatch, copy_texts
 from markscheme.vocabulary import (
     Axis,
+    AxisValue,
     Cell,
     Exam,
     FrozenDict,
@@ -57,7 +57,7 @@ class MarkedColumns(Struct, frozen=True, kw_only=True):
     codes: list[pl.Series]
     tables: list[CellTable]
     vectors: pl.Series
-    values: Mapping[int, tuple[Fraction | None, ...]]
+    values: Mapping[int, tuple[AxisValue, ...]]
 
     def get_cell(self, axis: int, at: int) -> Cell:
         """Return the cell of one axis for the answer at a position of the batch."""
@@ -226,7 +226,7 @@ def _reads_only_fields(axis: Axis) -> bool:
 
 def _number_vectors(
     tables: list[CellTable], codes: list[pl.Series]
-) -> tuple[pl.Series, dict[int, tuple[Fraction | None, ...]]]:
+) -> tuple[pl.Series, dict[int, tuple[AxisValue, ...]]]:
     """Number the different sets of axis values; return the number of each row, and the sets."""
     numbers = [
         table.to_frame()["number"][column] for table, column in zip(tables, codes, strict=True)

@@ -114,7 +114,7 @@ class GoldenSuite:
 
     def _check_scores(self, rubric: Rubric) -> Iterator[CaseFailure]:
         for case, cells in zip(self.cases.items, self._cells, strict=True):
-            got = compute_score(rubric, [cells[spec.name].value for spec in rubric])
+            got = compute_score(rubric, [cells[spec.name].axis_value for spec in rubric])
             if case.score is not None and got != case.score:
                 yield _build_failure(
                     case.item.id,
@@ -342,14 +342,14 @@ def _try_case(rubric: Rubric, mutant: Mutant, item: Item, output: str) -> Iterat
     """Yield the case if rubric and mutant score the output differently."""
     response = read_response(output, rubric.fields)
     before, after = (
-        {spec.name: mark_cell(spec.axis, response, item).value for spec in version}
+        {spec.name: mark_cell(spec.axis, response, item).axis_value for spec in version}
         for version in (rubric, mutant.rubric)
     )
     score, mutant_score = (
         compute_score(version, [values[spec.name] for spec in version])
         for version, values in ((rubric, before), (mutant.rubric, after))
     )
-    values = {axis: value for axis, value in before.items() if value is not None}
+    values = {axis: value for axis, value in before.items() if isinstance(value, Fraction)}
     if len(values) == len(before) and (before != after or score != mutant_score):
         yield GoldenCase(
             item=replace(item, id=_NOT_A_NAME.sub("-", mutant.name), tags={}),

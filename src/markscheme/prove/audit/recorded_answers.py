@@ -196,7 +196,7 @@ class RecordedAnswers:
         names = [spec.name for spec in rubric]
         for number, row in enumerate(self._rows):
             cells = (changed.get((number, name), row.cells[name]) for name in names)
-            items[row.item.id][tuple(cell.value for cell in cells)] += row.answers
+            items[row.item.id][tuple(cell.axis_value for cell in cells)] += row.answers
         return items
 
     def _judge_gates(

@@ -1,9 +1,9 @@
-"""Lint: find mistakes in rubrics, exams, verdict rules and decision tables without scoring.
+"""Lint: find mistakes in rubrics, exams, judges and decision tables without scoring.
 
 `files` is the entry (`lint_sources`) and applies `--fix`; `engine` reads the documents, reports
 what the readers refuse, and runs the checks. There is one module per kind of check:
 `rubric_checks` and `schema_checks` (codes R…), `exam_checks` and `expectation_checks` (E…),
-`decision_checks` (D…). `findings` lists every
+`decision_checks` (D…), `judge_checks` and `criteria_checks` (J…). `findings` lists every
 finding code. The proofs behind the D codes are in `verdict_proof` and `table_proof`. Nothing here
 prints: `tell` shows a `LintReport`.
 """

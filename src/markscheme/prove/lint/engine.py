@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from markscheme.mark import find_item_problems, get_expectation_key
-from markscheme.mark.axes import PatternAxis
+from markscheme.mark.axes import CriteriaAxis, PatternAxis
+from markscheme.prove.lint.criteria_checks import check_criteria, check_rated_axes
 from markscheme.prove.lint.decision_checks import (
     check_decision_table,
     check_table_exam,
@@ -24,6 +26,7 @@ from markscheme.prove.lint.findings import (
     make_finding,
     parse_field_path,
 )
+from markscheme.prove.lint.judge_checks import JudgeDocument, check_judge
 from markscheme.prove.lint.rubric_checks import RubricDocument, check_gate_tags, check_rubric
 from markscheme.prove.lint.schema_checks import check_schema_words
 from markscheme.read.documents import (
@@ -32,29 +35,37 @@ from markscheme.read.documents import (
     YamlMapping,
     find_duplicate_ids,
     is_exam_tree,
+    is_judge_tree,
     parse_exam_tree,
+    parse_judge_tree,
     parse_rubric_tree,
     parse_tree,
 )
 from markscheme.vocabulary import Axis, AxisKinds, DocumentError, Item, Problem, Rubric
 
+_JUDGE_KEY = re.compile(rb"(?m)^(judge|panel)\s*:")
 _EXAM_KEY = re.compile(rb"(?m)^(exam|items)\s*:")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LintSource:
-    """The bytes of one document. If it is not `linted`, it only helps to judge the others."""
+    """The bytes of one document. If it is not `linted`, it only helps to judge the others.
+
+    `folder` is where files that it names are looked for.
+    """
 
     file: str
     data: bytes
     linted: bool = True
+    folder: Path = Path()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LintRegistry:
     """What documents may name: axis kinds, normalisation steps, expectations, built-in exams.
 
-    `default_axes` are the axes by which an exam is checked if no rubric is given.
+    `default_axes` are the axes by which an exam is checked if no rubric is given; `judged` are the
+    subjects that a judge will be asked about.
     """
 
     kinds: AxisKinds
@@ -62,6 +73,7 @@ class LintRegistry:
     expectations: Collection[str]
     default_axes: Sequence[Axis]
     exams: Collection[str]
+    judged: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +101,7 @@ class _Linter:
         self.findings: list[LintFinding] = []
         self.rubrics: list[RubricDocument] = []
         self.exams: list[_ExamDocument] = []
+        self.judges: list[JudgeDocument] = []
         # If a rubric cannot be read, nobody knows which axes will score the exams. Their items
         # are then not checked, because findings by other axes would be misleading.
         self.has_refused_rubric = False
@@ -102,7 +115,9 @@ class _Linter:
             except DocumentError as error:
                 self._add_unparsable(source, error.problems)
                 continue
-            if is_exam_tree(tree):
+            if is_judge_tree(tree):
+                self._read_judge(source, tree)
+            elif is_exam_tree(tree):
                 exams.append((source, tree))
             else:
                 self._read_rubric(source, tree)
@@ -113,12 +128,18 @@ class _Linter:
         """Run the checks on every document that could be read."""
         for document in self.rubrics:
             self._check_rubric(document)
+        for judge in self.judges:
+            self._check_judge(judge)
         if self.has_refused_rubric:
             return
         for exam in self.exams:
             fixable = self._rubric is not None
             findings = check_items(exam.items, self._get_axes(), fixable=fixable)
             self.findings += [locate_finding(finding, exam.tree) for finding in findings]
+            for axis in self._get_axes():
+                if isinstance(axis, CriteriaAxis):
+                    found = check_criteria(exam.items, axis)
+                    self.findings += [locate_finding(finding, exam.tree) for finding in found]
 
     def sort_findings(self) -> list[LintFinding]:
         """Return the findings in linted files, each once, by file and line."""
@@ -127,8 +148,13 @@ class _Linter:
         return sorted(linted, key=lambda f: (order.index(f.file), f.line, f.code, f.message))
 
     def _add_unparsable(self, source: LintSource, problems: Sequence[Problem]) -> None:
-        """Add the findings for a file that is not YAML; guess whether it is an exam."""
-        if _EXAM_KEY.search(source.data):
+        """Add the findings for a file that is not YAML; guess what it is."""
+        if _JUDGE_KEY.search(source.data):
+            self.findings += [
+                make_finding("J001", _locate_problem(problem), problem.message)
+                for problem in problems
+            ]
+        elif _EXAM_KEY.search(source.data):
             self.findings += [_classify_exam_problem(problem, None, (), ()) for problem in problems]
         else:
             self.has_refused_rubric = True
@@ -160,6 +186,20 @@ class _Linter:
         location = locate_field(tree, source.file, "exam")
         self.exams.append(_ExamDocument(name=name, items=items, tree=tree, location=location))
 
+    def _read_judge(self, source: LintSource, tree: YamlMapping) -> None:
+        try:
+            judge = parse_judge_tree(tree, source.file, source.folder)
+        except DocumentError as error:
+            self.findings += [_classify_judge_problem(found, source) for found in error.problems]
+        else:
+            self.judges.append(JudgeDocument(judge=judge, tree=tree, file=source.file))
+
+    def _check_judge(self, document: JudgeDocument) -> None:
+        """Check a judge; beside rubric and exam also by what it will be asked."""
+        only = self.rubrics[0].rubric if len(self.rubrics) == 1 else None
+        items = [item for exam in self.exams for item in exam.items]
+        self.findings += check_judge(document, self.registry.judged, only, self._get_axes(), items)
+
     @property
     def _rubric(self) -> Rubric | None:
         """The rubric that the exams belong to: the only one with axes, if there is only one."""
@@ -176,6 +216,7 @@ class _Linter:
         known_exams = [*dict.fromkeys([*self.registry.exams, *exams])]
         self.findings += check_rubric(document, known_exams)
         self.findings += check_schema_words(document)
+        self.findings += check_rated_axes(document)
         if rubric.verdict_rules is not None:
             self.findings += check_verdict_rules(rubric.verdict_rules, tree, file)
         if rubric.decision_table is not None:
@@ -235,6 +276,14 @@ def _classify_rubric_problem(problem: Problem, tree: YamlMapping | None) -> Lint
         problem.message,
         _build_problem_fix(problem, path, tree),
     )
+
+
+def _classify_judge_problem(problem: Problem, source: LintSource) -> LintFinding:
+    """Return the finding for a problem of a judge, or of the file of a judge in a panel."""
+    if problem.file == source.file:
+        return make_finding("J002", _locate_problem(problem), problem.message)
+    location = FindingLocation(file=source.file, line=1, field="judges")
+    return make_finding("J002", location, str(problem))
 
 
 def _classify_exam_problem(

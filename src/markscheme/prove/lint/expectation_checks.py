@@ -15,6 +15,7 @@ from markscheme.mark import find_invisible, find_lookalike, normalise
 from markscheme.mark.axes import ComparingAxis, iterate_texts, quote_excerpt
 from markscheme.prove.lint.findings import LintFinding, locate_item_field, make_finding
 from markscheme.read.documents import FieldPath
+from markscheme.read.json_fields import split_words
 from markscheme.read.verbs import Person, Tense, load_verbs
 from markscheme.vocabulary import Item, describe_character
 
@@ -26,6 +27,7 @@ _ALTERNATIVES = re.compile(r"[^\W\d_]{2,}(?: [^\W\d_]+)* ?[/|] ?[^\W\d_]{2,}(?: 
 _SLASH_WORDS = {"and/or"}
 _END_MARKS = ".,;:!?…"
 _OPENING_MARKS = "¿¡"
+_AUXILIARIES = split_words("has have had did does do will shall would am is are was were been")
 _LANGUAGES = ("English", "Spanish")
 
 
@@ -169,8 +171,14 @@ def _explain_wrong_form(
 ) -> str:
     """Return what a text is instead of a right form, or an empty text if it may be right."""
     compared = normalise(text, axis.normalise)
-    if any(_holds_words(form, compared) or _holds_words(compared, form) for form in right):
+    if any(_holds_words(form, compared) for form in right):
         return ""
+    held = [form for form in right if _holds_words(compared, form)]
+    if held:
+        # `has ate` holds the past simple, but as no form of it.
+        added = set(compared.split()).difference(*map(str.split, held))
+        is_wrong = language == "English" and not _AUXILIARIES.isdisjoint(added)
+        return "no form of the verb" if is_wrong else ""
     own = _list_all_forms(verb, language, axis)
     if compared in own:
         return f"the form for {own[compared]}"

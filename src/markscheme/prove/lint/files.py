@@ -26,6 +26,7 @@ from markscheme.vocabulary import DocumentError, InputError, Problem, UsageError
 
 # One fix may make another one possible, so fixing is repeated a few times.
 _MAX_FIX_ROUNDS = 5
+_KINDS = ("rubrics", "exams", "judges")
 
 
 def lint_sources(
@@ -41,7 +42,7 @@ def lint_sources(
     exam, the exams of a gate); they get no findings themselves.
     """
     if not linted:
-        raise UsageError("no file is named; name at least one rubric or exam")
+        raise UsageError("no file is named; name at least one rubric, exam or judge")
     sources = _read_sources(linted, context)
     fixed = _fix_sources(sources, registry) if fix else {}
     if fixed:
@@ -70,12 +71,14 @@ def _read_sources(linted: Sequence[str | Path], context: Sequence[str | Path]) -
 
 
 def _read_source(name: str | Path, *, linted: bool) -> LintSource:
-    kind = "rubrics" if str(name) in list_builtin_names("rubrics") else "exams"
+    # A rubric before a judge of the same name: `context-agent` is both.
+    kinds = [kind for kind in _KINDS if str(name) in list_builtin_names(kind)]
     try:
-        path, file = locate_document(name, kind)
-        return LintSource(file=file, data=read_document_bytes(path, file), linted=linted)
+        path, file = locate_document(name, kinds[0] if kinds else "exams")
+        data = read_document_bytes(path, file)
+        return LintSource(file=file, data=data, linted=linted, folder=path.parent)
     except UsageError:
-        names = ", ".join([*list_builtin_names("rubrics"), *list_builtin_names("exams")])
+        names = ", ".join(dict.fromkeys(n for kind in _KINDS for n in list_builtin_names(kind)))
         reason = f"is not there, and is not built in ({names})"
     except OSError as error:
         reason = f"cannot be read: {error.strerror or error}"

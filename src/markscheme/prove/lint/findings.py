@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Literal
 
 from markscheme.read.documents import FieldPath, YamlMapping, find_line
-from markscheme.vocabulary import Item
+from markscheme.vocabulary import Item, escape_line
 
 FixAction = Literal["quote", "unquote", "wrap", "rewrite", "drop", "insert"]
 
@@ -65,8 +65,11 @@ class LintFinding:
     fix: Fix | None = None
 
     def __str__(self) -> str:
+        # Files and keys may be named by anybody; a finding stays on its line.
         field = f"{self.field}: " if self.field else ""
-        return f"{self.file}:{self.line}: {self.code} {self.severity}: {field}{self.message}"
+        return escape_line(
+            f"{self.file}:{self.line}: {self.code} {self.severity}: {field}{self.message}"
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -377,5 +380,85 @@ CODES: Mapping[str, LintCode] = {
         "warning",
         "an exam with fewer queries than the table decides on",
         "add queries, or state a range under `queries` that includes this exam",
+    ),
+    "J001": LintCode("error", "the judge cannot be read as YAML", "mend the syntax on this line"),
+    "J002": LintCode(
+        "error", "the judge or the panel does not keep to the format", "see docs/judges.md"
+    ),
+    "J003": LintCode(
+        "error",
+        "a judge that cannot be asked",
+        "name a model as `run --subject` does, or a recording that is there",
+    ),
+    "J004": LintCode(
+        "warning",
+        "judge and subject of one maker",
+        "ask a model of another maker, or calibrate the judge on answers of this subject",
+    ),
+    "J005": LintCode(
+        "warning",
+        "a panel of one maker",
+        "add a judge of another maker: models of one maker make the same mistakes",
+    ),
+    "J006": LintCode(
+        "warning",
+        "the same reply is asked for several times",
+        "drop `repeats`, ask in two `orders`, or raise the temperature",
+    ),
+    "J007": LintCode(
+        "warning",
+        "replies will be cut off",
+        "raise `max_tokens`, or split the list with `calls`",
+    ),
+    "J008": LintCode(
+        "warning",
+        "instructions that ask for another reply",
+        "leave the form of the reply out; every call states it",
+    ),
+    "J009": LintCode(
+        "warning",
+        "a reference that the judge does not see",
+        "add `reference` to `sees` and what is expected to the items, or do not speak of it",
+    ),
+    "J010": LintCode(
+        "error",
+        "an example teaches a verdict that is refused",
+        "true or false for a criterion, a number for a scale, an option for a choice",
+    ),
+    "J011": LintCode(
+        "warning",
+        "anchors that do not tell the numbers apart",
+        "say for each number what an answer must show to get it",
+    ),
+    "J012": LintCode(
+        "warning",
+        "options that say nothing",
+        "use names that a rater understands, or explain them in the question",
+    ),
+    "J013": LintCode(
+        "warning",
+        "the sign and the words of a criterion do not fit",
+        "turn the sign of the points round, or say the opposite",
+    ),
+    "J014": LintCode(
+        "note",
+        "a penalty for what is missing",
+        "say what happens, or give points for the opposite; raters misread double negation",
+    ),
+    "J015": LintCode(
+        "warning", "two criteria that say the same", "drop one, or say how they differ"
+    ),
+    "J016": LintCode(
+        "note", "a criterion that a check could decide", "give it a `check` in place of `says`"
+    ),
+    "J017": LintCode(
+        "warning", "only penalties", "add what a good answer does, with points above 0"
+    ),
+    "J018": LintCode("note", "two things in one criterion", "make two criteria of it"),
+    "J019": LintCode(
+        "warning", "a criterion that leans on another", "say the whole in each criterion"
+    ),
+    "J020": LintCode(
+        "warning", "a criterion that nothing decides", "say what a rater must find in the answer"
     ),
 }

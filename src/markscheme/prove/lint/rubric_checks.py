@@ -53,6 +53,10 @@ class RubricDocument:
                 entries = iterate_mappings(self.tree.get("axes"))
                 scored = [position for position, entry in entries if not is_rated(entry)]
                 path = ("axes", scored[index], *rest)
+        return self.locate_written(*path)
+
+    def locate_written(self, *path: str | int) -> FindingLocation:
+        """Return the location of a field by its path in the file."""
         return locate_field(self.tree, self.file, *path)
 
 

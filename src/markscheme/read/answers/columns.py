@@ -74,7 +74,8 @@ def check_columns(columns: Mapping[str, Column], known: KnownItems) -> list[Colu
         checked = {
             name: _COLUMN_CHECKS[name](column) for name, column in columns.items() if name != "item"
         }
-    except (_Irregular, TypeError):
+    # An integer of hundreds of digits cannot be added to a float.
+    except (_Irregular, TypeError, OverflowError):
         return None
     return [
         items,

@@ -10,6 +10,7 @@ Two modules are not behind this door, because hardly any command needs them:
 positions, for `lint --fix`).
 """
 
+from markscheme.read.documents.classes import ClassDocument, read_class
 from markscheme.read.documents.criteria import (
     CheckKinds,
     find_criteria_problems,
@@ -31,13 +32,16 @@ from markscheme.read.documents.exam import (
     read_exam,
 )
 from markscheme.read.documents.exam_rows import build_exam
-from markscheme.read.documents.fingerprint import compute_exam_fingerprint, to_canonical_json
+from markscheme.read.documents.fingerprint import (
+    compute_exam_fingerprint,
+    hash_parts,
+    to_canonical_json,
+)
 from markscheme.read.documents.gates import GATE_MODELS, MeasureLimit
 from markscheme.read.documents.judges import (
     is_judge_tree,
     parse_judge_tree,
     read_judge,
-    strip_alias,
 )
 from markscheme.read.documents.models import (
     COMPARISON_KEYS,
@@ -94,6 +98,7 @@ __all__ = [
     "NAME_PATTERN",
     "NO_ENTRIES",
     "CheckKinds",
+    "ClassDocument",
     "CommentedMapping",
     "Constraints",
     "FieldPath",
@@ -124,6 +129,7 @@ __all__ = [
     "find_criteria_problems",
     "find_duplicate_ids",
     "find_line",
+    "hash_parts",
     "is_exam_tree",
     "is_judge_tree",
     "is_name",
@@ -142,13 +148,13 @@ __all__ = [
     "parse_tree",
     "parse_yaml",
     "parse_yaml_value",
+    "read_class",
     "read_document_bytes",
     "read_exam",
     "read_judge",
     "read_rubric",
     "read_tree",
     "resolve_answers",
-    "strip_alias",
     "suggest_match",
     "to_canonical_json",
     "validate_model",

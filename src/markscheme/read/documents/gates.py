@@ -90,6 +90,13 @@ class AxisGate(ShareGate):
     axis: Name
 
 
+class NotApplicableGate(ShareGate):
+    """A limit on the share of the answers to which one axis does not apply."""
+
+    metric: Literal["not_applicable"]
+    axis: Name
+
+
 class AttemptsModel(Model):
     """How many of how many attempts must pass."""
 
@@ -141,6 +148,7 @@ GATE_MODELS: dict[str, type[GateModel]] = {
     "score": ScoreGate,
     "axis": AxisGate,
     "passed": PassedGate,
+    "not_applicable": NotApplicableGate,
     "failures": FailuresGate,
     "errors": CountGate,
     "missing": CountGate,

@@ -32,6 +32,7 @@ from markscheme.vocabulary import (
     SettleRule,
     UsageError,
     format_value,
+    strip_alias,
 )
 
 _MAX_CALLS = 1_000
@@ -130,13 +131,15 @@ def parse_judge_tree(tree: YamlMapping, file: str, folder: Path) -> Judge | Pane
     if "panel" in tree:
         found: Judge | Panel | None = _read_panel(tree, collector, folder)
     else:
-        found = _read_judge_node(tree, collector, ())
+        found = _read_judge_node(tree, collector, (), folder)
     if collector.problems or found is None:
         raise DocumentError(collector.problems)
     return found
 
 
-def _read_judge_node(node: Any, collector: ProblemCollector, path: FieldPath) -> Judge | None:
+def _read_judge_node(
+    node: Any, collector: ProblemCollector, path: FieldPath, folder: Path
+) -> Judge | None:
     """Build the judge in a part of a document; None after adding all its problems."""
     model = cast("JudgeModel | None", collector.validate_node(JudgeModel, node, path))
     if model is None:
@@ -153,8 +156,16 @@ def _read_judge_node(node: Any, collector: ProblemCollector, path: FieldPath) ->
     if "settle" in stated:
         stated["settle"] = SettleRule(stated["settle"])
     examples = tuple(JudgeExample(**vars(example)) for example in model.examples)
+    stated["recording"] = _find_recording(model.subject, folder)
     judge = Judge(name=model.judge, examples=examples, fingerprint="", **stated)
     return _add_fingerprint(judge)
+
+
+def _find_recording(subject: str, folder: Path) -> str | None:
+    """Return the file that `replay:FILE` reads, if it lies beside the document."""
+    kind, _, name = strip_alias(subject).partition(":")
+    beside = folder / name
+    return str(beside) if kind == "replay" and name and beside.is_file() else None
 
 
 def _check_sees(sees: Sequence[str], collector: ProblemCollector, path: FieldPath) -> None:
@@ -169,26 +180,17 @@ def _check_sees(sees: Sequence[str], collector: ProblemCollector, path: FieldPat
 def _add_fingerprint(judge: Judge) -> Judge:
     """Return a judge with the hash of all that may change its verdicts.
 
-    Names, keys and prices are no part of it; neither is an alias, which is a name too.
+    Names, keys, prices and where a recording lies are no part of it; neither is an alias, which is
+    a name too.
     """
     from msgspec import structs
 
-    left_out = {"name", "key_env", "price", "fingerprint", "subject"}
+    left_out = {"name", "key_env", "price", "fingerprint", "subject", "recording"}
     parts = {name: value for name, value in structs.asdict(judge).items() if name not in left_out}
     parts |= {"subject": strip_alias(judge.subject), "sees": [sight.value for sight in judge.sees]}
     parts["examples"] = [structs.asdict(example) for example in judge.examples]
     fingerprint = hash_parts("judge", JUDGE_PROTOCOL, parts)
     return structs.replace(judge, fingerprint=fingerprint)
-
-
-def strip_alias(subject: str) -> str:
-    """Return a subject without the user's own name for it: `small=openai:x` is `openai:x`.
-
-    >>> strip_alias("small=openai:gpt-5-mini"), strip_alias("cmd:./ask --as=json")
-    ('openai:gpt-5-mini', 'cmd:./ask --as=json')
-    """
-    alias, equals, rest = subject.partition("=")
-    return rest if equals and ":" not in alias and " " not in alias else subject
 
 
 def _read_panel(tree: YamlMapping, collector: ProblemCollector, folder: Path) -> Panel | None:
@@ -239,7 +241,7 @@ def _read_panel_judges(
         if isinstance(entry, str):
             judges.append(_read_named_judge(entry, collector, path, folder))
         elif isinstance(entry, dict):
-            judges.append(_read_judge_node(entry, collector, path))
+            judges.append(_read_judge_node(entry, collector, path, folder))
         else:
             message = f"must be a file or the keys of a judge, not {format_value(entry)}"
             collector.add_problem(path, message)

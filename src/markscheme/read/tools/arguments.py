@@ -17,7 +17,12 @@ from markscheme.read.tools.carried_texts import (
     read_damaged_json,
 )
 from markscheme.read.tools.harmless_tools import is_harmless_tool
-from markscheme.read.tools.tool_names import ToolKind, get_tool_kind, may_lack_command
+from markscheme.read.tools.tool_names import (
+    ToolKind,
+    get_tool_kind,
+    is_ordinary_word,
+    may_lack_command,
+)
 from markscheme.vocabulary import FrozenDict
 
 PATH_KEYS = split_words(
@@ -82,7 +87,8 @@ def extract_call_details(name: str, arguments: Any) -> CallDetails:
         arguments = _read_text_arguments(arguments)
     if isinstance(arguments, str):
         return _extract_text_details(name, kind, arguments)
-    is_unknown = kind is None and bool(name) and not is_harmless_tool(name)
+    command = _find_command(arguments, kind, name) if isinstance(arguments, dict) else None
+    is_unknown = _is_unknown_tool(name, kind) or (command is None and is_ordinary_word(name))
     if isinstance(arguments, list) and is_unknown:
         arguments = {"arguments": arguments}
     if not isinstance(arguments, dict) or not arguments:
@@ -93,9 +99,13 @@ def extract_call_details(name: str, arguments: Any) -> CallDetails:
         texts = dict(islice(_find_short_texts(arguments), _MAX_TEXTS))
     return CallDetails(
         tuple(_find_paths(arguments)),
-        _find_command(arguments, kind, name),
+        command,
         FrozenDict(texts) if texts else _NO_ARGUMENTS,
     )
+
+
+def _is_unknown_tool(name: str, kind: ToolKind | None) -> bool:
+    return kind is None and bool(name) and not is_harmless_tool(name)
 
 
 def _read_text_arguments(text: str) -> Any:
@@ -110,7 +120,7 @@ def _read_text_arguments(text: str) -> Any:
 def _extract_text_details(name: str, kind: ToolKind | None, text: str) -> CallDetails:
     """Return the details of a call whose arguments are one text, such as a patch or a command."""
     paths = find_patched_files(text) if "patch" in name else ()
-    if kind is None and name and not is_harmless_tool(name):
+    if _is_unknown_tool(name, kind):
         pairs = read_damaged_json(text) if is_damaged_json(text) else None
         return CallDetails(paths, None, FrozenDict(find_carried_texts(pairs or text)))
     if kind in _CODE_KEYS and is_damaged_json(text):
@@ -130,8 +140,8 @@ def _find_command(arguments: dict[str, Any], kind: ToolKind | None, name: str) -
         command = _parse_command(arguments[key], key) if key in arguments else None
         if command is not None or arguments.get(key) == "":
             return command or ""
-    unknown = kind is None and bool(name) and not is_harmless_tool(name)
-    for key in (*COMMAND_KEYS, *_UNKNOWN_TOOL_KEYS) if unknown else COMMAND_KEYS:
+    is_unknown = _is_unknown_tool(name, kind)
+    for key in (*COMMAND_KEYS, *_UNKNOWN_TOOL_KEYS) if is_unknown else COMMAND_KEYS:
         command = _parse_command(arguments[key], key) if key in arguments else None
         if command is not None:
             return command

@@ -11,7 +11,7 @@ import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from markscheme.read.json_fields import clean_text, split_words
+from markscheme.read.json_fields import clean_text, parse_json, split_words
 
 # Fields whose text is a command of a shell, or code of any language.
 COMMAND_FIELDS = split_words(
@@ -76,7 +76,10 @@ def _iter_texts(arguments: Any) -> Iterator[tuple[str, str]]:
     while waiting:
         path, value = waiting.pop()
         if isinstance(value, str):
-            if value:
+            inner = parse_json(value) if value.lstrip()[:1] in {"{", "["} else None
+            if isinstance(inner, dict | list):
+                waiting.append((path, inner))
+            elif value:
                 yield path, value
         elif isinstance(value, bool | int):
             yield path, str(value)
@@ -84,8 +87,8 @@ def _iter_texts(arguments: Any) -> Iterator[tuple[str, str]]:
             command = join_program(value)
             if command is not None:
                 yield _join_path(path, "command"), command
-            inner = [(_join_path(path, str(key)), item) for key, item in value.items()]
-            waiting += reversed(inner)
+            fields = [(_join_path(path, str(key)), item) for key, item in value.items()]
+            waiting += reversed(fields)
         elif isinstance(value, list):
             yield from _join_words(path, value)
             waiting += reversed([(path, item) for item in value])

@@ -22,6 +22,8 @@ from markscheme.vocabulary import Call
 
 # `perl -ne CODE FILE` runs the code for each line of the files.
 _LINE_OPTION = re.compile(r"-[a-zA-Z0-9]*[npF].*", re.DOTALL)
+# They read a file that is redirected to them: `while read line; do …; done < FILE`.
+_INPUT_READERS = frozenset({"done", "read", "mapfile", "readarray", "tr"})
 _LINE_LANGUAGES = frozenset({"perl", "ruby"})
 
 
@@ -40,6 +42,8 @@ def iter_commands(script: str, depth: int = 0) -> Iterator[list[str]]:
     """Yield the words of each command of a script, without those that only read from a pipe."""
     for simple in parse_simple_commands(script, depth):
         unwrapped = unwrap_command(simple.words)
+        if simple.reads and (not simple.words or simple.words[0] in _INPUT_READERS):
+            yield ["cat", *simple.reads]
         for inner in unwrapped.scripts:
             yield from iter_commands(inner, simple.depth + 1)
         if not unwrapped.words:

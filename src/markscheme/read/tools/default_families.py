@@ -27,7 +27,8 @@ _READ_TOOLS = ("read*", "view", "grep", "glob", "ls", "list*")
 _READ_PROGRAMS = (
     "cat bat batcat tac head tail less more nl sed gsed awk gawk mawk ls eza exa tree find fd "
     "fdfind rg grep egrep fgrep zgrep ag ack ug ugrep jq yq strings xxd hexdump od "
-    "zcat ast-grep sg get-content gc get-childitem gci select-string sls findstr"
+    "zcat sort uniq cut paste comm diff join column fold rev wc ast-grep sg get-content gc "
+    "get-childitem gci select-string sls findstr"
 )
 # Programs that show what is in a file, or that it is there; `echo memory.md` reads no memory.
 _MEMORY_PROGRAMS = "|".join(
@@ -49,11 +50,13 @@ _DISPATCH_TOOLS = (
     *_split_names("delegate_task transfer_to_* delegate_to_* delegate_work_to_*"),
 )
 _WRITE_VERBS = _split_names(
-    "add append apply archive assign cancel clear close comment commit copy create delete deploy "
-    "destroy disable drop duplicate edit enable fork import insert invite kill merge modify move "
-    "patch pause post publish purge push put remove rename reopen replace reply reset resolve "
-    "restore resume revert revoke save schedule send set stop store submit terminate transfer "
-    "trash trigger truncate unarchive unassign update upload upsert write"
+    "add append apply approve archive assign attach cancel clear close comment commit copy create "
+    "delete deploy destroy detach disable drop duplicate edit enable fork grant import insert "
+    "install invite kill merge migrate modify move overwrite patch pause pay post provision "
+    "publish purge push put refund register reject remove rename reopen replace reply reset "
+    "resolve restart restore resume revert revoke rollback rotate save schedule send set stop "
+    "store submit terminate toggle transfer trash trigger truncate unarchive unassign uninstall "
+    "unlink unlock unpin unregister unsubscribe update upload upsert wipe write"
 )
 # Verbs with which the name of a tool of no server begins. Those of `add_numbers` and `set_mode` say
 # too little.
@@ -150,6 +153,7 @@ DEFAULT_FAMILIES: Mapping[str, tuple[Any, ...]] = {
         # Servers that begin each name with their own: slack_post_message
         *(f"*{server}_{verb}_*" for server in _SERVERS for verb in _WRITE_VERBS),
         *(f"*{server}-{verb}-*" for server in _SERVERS for verb in _WRITE_VERBS),
+        *(f"*{server}{sign}{verb}" for server in _SERVERS for sign in "_-" for verb in _LAST_VERBS),
         *_split_names("issue_write sub_issue_write *__merge_pull_request *_apply_migration"),
         *_split_names("apply_migration deploy_* *_deploy_* send_email send_message post_message"),
         *_split_names("*_write_file *_edit_file *_create_file *_delete_file *_move_file"),

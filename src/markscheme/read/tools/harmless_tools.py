@@ -49,8 +49,7 @@ _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 @lru_cache(maxsize=4096)
 def is_harmless_tool(name: str) -> bool:
     """Return whether a tool is known to change nothing, by its name."""
-    last = re.split(r"__|[./:]", name)[-1]
-    words = [word.casefold() for word in _WORD.findall(last)]
+    words = _split_name(name)
     if {"".join(words), re.sub(r"[^a-z0-9]", "", name.casefold())} & _NAMES:
         return True
     if not _WRITING_WORDS.isdisjoint(words):
@@ -64,3 +63,13 @@ def is_harmless_tool(name: str) -> bool:
     reads_first = not _READING_WORDS.isdisjoint(words[:1])
     reads_at_all = not _READING_WORDS.isdisjoint(words)
     return reads_first or (reads_at_all and _CODE_WORDS.isdisjoint(words))
+
+
+def is_writing_tool(name: str) -> bool:
+    """Return whether the name of a tool has a verb that may write, and none that makes it known."""
+    return not (_WRITING_WORDS.isdisjoint(_split_name(name)) or is_harmless_tool(name))
+
+
+def _split_name(name: str) -> list[str]:
+    """Return the words of the name of a tool in lower case, without those of its server."""
+    return [word.casefold() for word in _WORD.findall(re.split(r"__|[./:]", name)[-1])]

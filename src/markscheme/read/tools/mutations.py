@@ -18,13 +18,18 @@ from markscheme.read.tools.tool_names import (
     CODE_LANGUAGES,
     ToolKind,
     get_tool_kind,
+    is_ordinary_word,
     may_lack_command,
+    squeeze_name,
 )
 from markscheme.read.tools.unknown_tools import SQL, judge_unknown_tool
 from markscheme.vocabulary import Call, Mutation
 
 EDITOR_CHANGES = split_words(
     "create str_replace insert delete write append undo_edit replace rename edit move overwrite"
+)
+_READING_ACTIONS = split_words(
+    "view read open list ls find search grep goto scroll scroll_up scroll_down get show help"
 )
 _LANGUAGES = {
     ToolKind.SHELL: SHELL,
@@ -69,8 +74,10 @@ def find_unknown_programs(call: Call) -> list[str]:
 
 def _judge_call(call: Call) -> Findings:
     kind = get_tool_kind(call.name)
-    if kind is None:
+    if kind is None or (call.command is None and is_ordinary_word(call.name)):
         return judge_unknown_tool(call)
+    if kind is ToolKind.EDITOR:
+        return _judge_editor_action(call)
     if kind in {ToolKind.COMPUTER, ToolKind.PAGE}:
         return _judge_screen_action(call, kind)
     if kind not in _LANGUAGES:
@@ -86,6 +93,15 @@ def _judge_call(call: Call) -> Findings:
     if kind is ToolKind.TERMINAL_INPUT:
         return _judge_terminal_input(call.command)
     return judge_script(call.command, language=_LANGUAGES[kind])
+
+
+def _judge_editor_action(call: Call) -> Findings:
+    """Judge an editor, whose action must be known; a memory is also asked without one."""
+    action = call.arguments.get(EDITOR_ACTION_KEY)
+    is_asked = action is None and squeeze_name(call.name).endswith("memory")
+    if action in EDITOR_CHANGES or action in _READING_ACTIONS or is_asked:
+        return _NOTHING
+    return Findings(doubts=[f"an action of an editor: {action or 'not in the log'}"])
 
 
 def _judge_screen_action(call: Call, kind: ToolKind) -> Findings:

@@ -402,12 +402,12 @@ class _ShellScanner:
         self.redirect_operator = ""
 
     def _end_command(self) -> SimpleCommand:
-        """Add the current command to the list if it has any words, and return it."""
+        """Add the current command to the list if it has words or files, and return it."""
         self._end_word()
         self.redirect_operator = ""
         ended = self.current
         self.in_test = False
-        if ended.words or ended.writes:
+        if ended.words or ended.writes or ended.reads:
             self.commands.append(ended)
         self.current = SimpleCommand(depth=self.depth)
         return ended

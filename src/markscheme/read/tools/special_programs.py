@@ -28,6 +28,8 @@ from markscheme.read.tools.shell import SimpleCommand
 from markscheme.read.tools.started_commands import find_git_commands, find_option_commands
 
 _MAX_WORDS = 400
+# HTTPie takes any word in capitals for a method, and xh the common ones in any case.
+_METHOD = re.compile(r"[A-Z]+|get|head|options|post|put|patch|delete")
 _HARMLESS_METHODS = split_words("GET HEAD OPTIONS TRACE PROPFIND")
 _SED_IN_PLACE = re.compile(r"-[nErsuz]*i.*|--in-place(=.*)?", re.DOTALL)
 _RUBY_IN_PLACE = re.compile(r"-[nplaw0-9]*i([.~_].*)?")
@@ -139,8 +141,8 @@ def _judge_httpie(words: list[str], simple: SimpleCommand) -> Findings:
     plain = [word for word in words if not word.startswith("-")]
     if "--download" in words or any(map(is_real_file, find_option_values(words, "-o|--output"))):
         return _change_if("http", words, changes=True)
-    if plain and plain[0].isupper():
-        return _change_if("http", words, plain[0] not in _HARMLESS_METHODS)
+    if plain and re.fullmatch(_METHOD, plain[0]):
+        return _change_if("http", words, plain[0].upper() not in _HARMLESS_METHODS)
     sends = any(_DATA_ITEM.fullmatch(word) and "==" not in word for word in plain[1:])
     return _change_if("http", words, sends)
 

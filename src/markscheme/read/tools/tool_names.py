@@ -150,7 +150,8 @@ SHELL_TOOLS = frozenset(
 WRITE_TOOLS = frozenset(_NAMES[ToolKind.WRITE].split()) - _NO_SERVER_TOOLS
 # In the code mode of Codex `exec` has JavaScript, and its reader lists the calls in it. Cline may
 # show a command when it is done.
-_MAY_LACK_COMMAND = frozenset(["exec", "attemptcompletion", "run"])
+_MAY_LACK_COMMAND = frozenset(["exec", "attemptcompletion"])
+_ORDINARY_WORDS = frozenset(["run"])
 _KINDS = {squeeze_name(name): kind for kind, names in _NAMES.items() for name in names.split()}
 _SUFFIXES = {
     f"_{name}": kind
@@ -183,6 +184,11 @@ def runs_commands(name: str) -> bool:
     """Return whether a tool runs commands of a shell, or code that may read files."""
     kind = get_tool_kind(name)
     return kind in _CODE_KINDS or kind in {ToolKind.SHELL, ToolKind.POWERSHELL}
+
+
+def is_ordinary_word(name: str) -> bool:
+    """Return whether tools that run no shell are called so too; they show it by their arguments."""
+    return squeeze_name(re.split(r"__|[./:]", name)[-1]) in _ORDINARY_WORDS
 
 
 def may_lack_command(name: str) -> bool:

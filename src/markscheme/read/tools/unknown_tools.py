@@ -8,14 +8,14 @@ plain words is no command, so a question to an unknown tool stays harmless.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from markscheme.read.json_fields import split_words
 from markscheme.read.tools.carried_texts import CODE_FIELDS, COMMAND_FIELDS, get_field
 from markscheme.read.tools.findings import Findings
-from markscheme.read.tools.harmless_tools import is_harmless_tool
+from markscheme.read.tools.harmless_tools import is_harmless_tool, is_writing_tool
 from markscheme.read.tools.scripts import judge_script
-from markscheme.read.tools.tool_names import get_tool_kind
+from markscheme.read.tools.tool_names import ToolKind, get_tool_kind
 from markscheme.vocabulary import Call
 
 SQL = re.compile(
@@ -43,6 +43,9 @@ _WORDING_FIELDS = split_words(
     "query question q prompt topic search keyword keywords title name label description summary "
     "text content message task instruction instructions goal context pattern regex reason"
 )
+# Fields with the source of a program, and what shows that it calls something.
+_SOURCE_FIELDS = split_words("code python python_code javascript js cell")
+_CALL_SIGN = re.compile(r"\w\(")
 _CODE_SIGN = re.compile(r"\(|\bimport\b|=")
 _SCRIPT_SIGN = re.compile(r"require\(|=>|\bfetch\(|\bDeno\.|\bBun\.|\bfs\.\w")
 # Tools that are named after a program and one of its sub-commands.
@@ -52,15 +55,25 @@ _TOOL_PROGRAMS = split_words(
     "netlify firebase supabase wrangler"
 )
 _SUBCOMMAND_FIELDS = split_words("subcommand sub_command action operation verb command args method")
+_CHANGING_METHODS = split_words("POST PUT PATCH DELETE")
+_URL_FIELDS = split_words("url uri endpoint")
+_GRAPHQL_MUTATION = re.compile(r"\s*mutation\b[^{]*\{", re.DOTALL)
+# Fields that name a tool to be called, and those that hold its arguments beside it.
+_TOOL_FIELDS = split_words("tool tool_name toolname recipient_name function function_name name")
+_ARGUMENT_FIELDS = split_words("arguments args input parameters params tool_input toolinput")
+_TOOL_NAME = re.compile(r"[A-Za-z][\w.:/-]{0,80}")
 _FILLERS = split_words("run generic command exec execute cli tool")
 
 
 def judge_unknown_tool(call: Call) -> Findings:
     """Return what a call of a tool that is not known changes, as far as its arguments say."""
+    request = _find_changing_request(call)
     if is_harmless_tool(call.name):
         # Its name says that it reads, but a command in it may say more.
-        return Findings(changes=_judge_command(call.command or "").changes)
+        return Findings(changes=[*request, *_judge_command(call.command or "").changes])
     found = _judge_named_program(call)
+    found.changes += request
+    found.doubts += _find_inner_calls(call)
     for path, text in call.arguments.items():
         part = _judge_text(get_field(path), text)
         found.changes += part.changes
@@ -86,7 +99,8 @@ def _judge_text(field: str, text: str) -> Findings:
     if field in COMMAND_FIELDS:
         return _judge_command(text)
     if field in CODE_FIELDS:
-        return Findings(changes=_judge_code(text))
+        doubts = _find_unread_code(text) if field in _SOURCE_FIELDS else []
+        return Findings(changes=_judge_code(text), doubts=doubts)
     return Findings(changes=_judge_possible_command(field, text))
 
 
@@ -106,6 +120,14 @@ def _judge_code(text: str) -> list[str]:
     if not changes and _SCRIPT_SIGN.search(text) is not None:
         changes = judge_script(text, language="javascript").changes
     return list(changes)
+
+
+def _find_unread_code(text: str) -> list[str]:
+    """Return why code with a call in it cannot be read; one language that reads it is enough."""
+    if _CALL_SIGN.search(text) is None:
+        return []
+    found = [judge_script(text, language=name).doubts for name in ("python", "javascript")]
+    return list(found[0]) if all(found) else []
 
 
 def _judge_possible_command(field: str, text: str) -> list[str]:
@@ -128,6 +150,37 @@ def _is_prose(text: str) -> bool:
     if _SHELL_LOOP.search(text) is not None:
         return False
     return not _SENTENCE_WORDS.isdisjoint(text.casefold().split())
+
+
+def _find_changing_request(call: Call) -> list[str]:
+    """Return the request that a tool for the web or for GraphQL sends, if it changes something."""
+    fields = {get_field(path).casefold(): text for path, text in call.arguments.items()}
+    method = fields.get("method", fields.get("http_method", "")).upper()
+    if method in _CHANGING_METHODS and not _URL_FIELDS.isdisjoint(fields):
+        return [f"{method} {next(fields[name] for name in _URL_FIELDS if name in fields)}"]
+    return [text for text in call.arguments.values() if _GRAPHQL_MUTATION.match(text)]
+
+
+def _find_inner_calls(call: Call) -> Iterator[str]:
+    """Yield doubts about tools that this one is told to call, if their names say that they write.
+
+    A name counts as that of a tool if arguments stand beside it.
+    """
+    for path, name in call.arguments.items():
+        folder = path.rpartition(".")[0]
+        beside = path[len(folder) :].partition("#")[0].lstrip(".")
+        if beside.casefold() not in _TOOL_FIELDS or not _TOOL_NAME.fullmatch(name):
+            continue
+        start = f"{folder}." if folder else ""
+        fields = {
+            other[len(start) :].partition(".")[0].partition("#")[0]
+            for other in call.arguments
+            if other.startswith(start)
+        }
+        kind = get_tool_kind(name)
+        writes = kind is ToolKind.WRITE or (kind is None and is_writing_tool(name))
+        if writes and not _ARGUMENT_FIELDS.isdisjoint(fields):
+            yield f"a call of another tool: {name}"
 
 
 def _judge_named_program(call: Call) -> Findings:

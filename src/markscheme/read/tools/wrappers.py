@@ -19,6 +19,8 @@ _SHELL_KEYWORDS = split_words("then do else elif if while until ! { } coproc")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*(\[[^\]]*\])?\+?=.*", re.DOTALL)
 _SEPARATOR_LIMIT = 40
 MAX_WRAPPERS = 60
+# `npx prettier@3` and `deno run npm:prettier` run the program `prettier`.
+_PACKAGE = re.compile(r"(?:npm:|jsr:)?(?P<name>[\w.-]+)(?:@[\w.^~*-]+)?")
 
 
 class Wrapper(Struct, frozen=True, kw_only=True):
@@ -191,6 +193,7 @@ _WRAPPERS = (
     Wrapper(programs="bundle bundler", subcommand="exec"),
     Wrapper(programs="npx bunx pnpx", valued=_RUNNER_VALUES, script_option=r"-c|--call"),
     Wrapper(programs="uvx", valued=_RUNNER_VALUES),
+    Wrapper(programs="deno", subcommand="run", valued="c config import-map lock L"),
     Wrapper(programs="npm", subcommand="exec", valued=_RUNNER_VALUES, script_option=r"-c|--call"),
     Wrapper(programs="npm bun", subcommand="x", valued=_RUNNER_VALUES),
     Wrapper(programs="pnpm yarn", subcommand="exec"),
@@ -271,8 +274,10 @@ class Unwrapped(Struct, frozen=True):
 
 
 def get_program_name(word: str) -> str:
-    """Return the name of a program without its folder and `.exe`."""
+    """Return the name of a program without its folder, its registry, its version and `.exe`."""
     name = word.replace("\\", "/").rpartition("/")[2]
+    package = _PACKAGE.fullmatch(name)
+    name = name if package is None else package["name"]
     return (
         name[:-4] if name.lower().endswith((".exe", ".cmd")) and len(name) > len(".exe") else name
     )

@@ -123,6 +123,7 @@ class Draft:
         self._answered_texts: list[str] = []
         self._calls_at_final = 0
         self._open_calls: dict[str, list[DraftCall]] = {}
+        self._call_ids: set[str] = set()
 
     def add_prompt(self, text: str | None, at: datetime | None = None) -> None:
         """Add what the agent was asked; `None` if the log does not show the text."""
@@ -153,6 +154,7 @@ class Draft:
         self.calls.append(call)
         if id_ is not None:
             self._open_calls.setdefault(id_, []).append(call)
+            self._call_ids.add(id_)
         return call
 
     def add_result(
@@ -170,6 +172,11 @@ class Draft:
             call.status = status
         call.ended, call.has_result = at, True
         return call
+
+    def check_result(self, id_: str | None) -> None:
+        """Note a result whose call the log does not show; a result may come twice."""
+        if id_ not in self._call_ids:
+            self.add_gap(RESULT_WITHOUT_CALL)
 
     def add_dispatch(
         self, kind: str | None, call: DraftCall | None, prompt: str | None = None

@@ -48,8 +48,8 @@ from markscheme.tell.compare.words import (
     format_statistics,
     format_variants_title,
 )
-from markscheme.tell.html import render_page
 from markscheme.tell.language import translate, translate_stored
+from markscheme.tell.templates import HtmlPage, render_page
 from markscheme.vocabulary import DecisionOutcome, DecisionRow, format_decimal, to_float
 from markscheme.weigh.compare import (
     CheckSummary,
@@ -84,13 +84,18 @@ def render_comparison_html(
     comparison: Comparison | VariantsComparison | RunsReport, version: str
 ) -> str:
     """Return the whole page; `version` is that of the program that writes it."""
+    return render_page(build_comparison_page(comparison), version)
+
+
+def build_comparison_page(comparison: Comparison | VariantsComparison | RunsReport) -> HtmlPage:
+    """Return what the page of a comparison shows."""
     if isinstance(comparison, Comparison):
         template, view = "comparison.html", _build_comparison_page(comparison)
     elif isinstance(comparison, VariantsComparison):
         template, view = "variants.html", _build_variants_page(comparison)
     else:
         template, view = "runs.html", _build_runs_page(comparison)
-    return render_page(template, {"words": {}}, version=version, **view)
+    return HtmlPage(template=template, view=view, data={"words": {}})
 
 
 def _build_comparison_page(comparison: Comparison) -> dict[str, Any]:

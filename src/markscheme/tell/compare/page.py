@@ -199,7 +199,7 @@ def _build_comparison_page(comparison: Comparison, medium: Medium) -> Page:
                 outcome,
                 *(SummaryLine(text=line) for line in format_rounds(decision)),
                 SummaryLine(text=translate("because: {because}", because=because)),
-                SummaryLine(text=translate("next: {next}", next=then)),
+                *([SummaryLine(text=translate("next: {next}", next=then))] if then else []),
                 *(SummaryLine(text=line, style="yellow") for line in format_warnings(decision)),
             ),
         )
@@ -211,7 +211,7 @@ def _build_comparison_page(comparison: Comparison, medium: Medium) -> Page:
         summary=(
             SummaryLine(text=f"{rule}{because}"),
             *(SummaryLine(text=line) for line in format_rounds(decision)),
-            SummaryLine(label=translate("Next"), text=then),
+            *([SummaryLine(label=translate("Next"), text=then)] if then else []),
             *(
                 SummaryLine(label=translate("Warning"), text=translate_stored(line))
                 for line in decision.warnings

@@ -128,7 +128,8 @@ def format_decision_lines(comparison: VariantsComparison) -> Iterator[str]:
         outcome = f"{format_decision(decision.outcome)}{format_rule(decision.rule)}"
         yield f"{pair.candidate}: {outcome}"
         yield f"  {translate('because: {because}', because=translate_stored(decision.because))}"
-        yield f"  {translate('next: {next}', next=translate_stored(decision.next))}"
+        if decision.next:
+            yield f"  {translate('next: {next}', next=translate_stored(decision.next))}"
         for line in (*format_rounds(decision), *format_warnings(decision)):
             yield f"  {line}"
 

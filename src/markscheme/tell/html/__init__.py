@@ -1,17 +1,15 @@
 """Self-contained HTML pages: the report of a run, and what the pages of comparisons share.
 
-`templates` fills a Jinja template under a strict content policy, `report` builds the page of a run,
-`figures` its charts and `item_rows` its list of items. Nothing here decides anything about a run.
+`report` builds the page of a run, `figures` its charts and `item_rows` its list of items;
+`tell.templates` renders them. Nothing here decides anything about a run.
 """
 
 from markscheme.tell.html.item_rows import format_cell_value, truncate_text
-from markscheme.tell.html.report import render_run_html
-from markscheme.tell.html.templates import mark_up_code, render_page
+from markscheme.tell.html.report import build_run_page, render_run_html
 
 __all__ = [
+    "build_run_page",
     "format_cell_value",
-    "mark_up_code",
-    "render_page",
     "render_run_html",
     "truncate_text",
 ]

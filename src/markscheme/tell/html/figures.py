@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from markscheme.tell import charts
-from markscheme.tell.html.item_rows import build_tag_link
+from markscheme.tell.html.item_rows import build_items_link, build_tag_link, compute_bar_parts
 from markscheme.tell.language import translate, translate_plural
-from markscheme.tell.words import format_subject
+from markscheme.tell.words import format_mean, format_subject
 from markscheme.vocabulary import (
+    ZERO,
+    ItemStatus,
     Level,
     format_decimal,
     format_fixed,
@@ -30,7 +32,7 @@ from markscheme.weigh.totals import WeightScale
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from markscheme.vocabulary import TagGroup
+    from markscheme.vocabulary import ScoreBounds, TagGroup
     from markscheme.weigh.distribution import MeanEstimate, ScoreDistribution, TrendPoint
     from markscheme.workflows.report import RunReport
 
@@ -62,6 +64,7 @@ def build_axis_views(report: RunReport) -> list[dict[str, Any]]:
             "name": spec.name,
             "weight": str(spec.weight),
             "colour": at % len(charts.AXIS_COLOURS),
+            "href": build_items_link(axis=spec.name),
             "lost": sum(n for means, n in report.means if (means[spec.name] or 0) < 1),
         }
         for at, spec in enumerate(report.past.rubric)
@@ -72,9 +75,9 @@ def draw_item_bars(report: RunReport) -> Figure | None:
     """Draw the weighted axis scores of every item."""
     if not report.items:
         return None
-    weights = {spec.name: float(spec.weight) for spec in report.past.rubric}
+    weights = {spec.name: Fraction(spec.weight) for spec in report.past.rubric}
     values = [
-        [weight * (to_float(item.axes[axis]) or 0) for axis, weight in weights.items()]
+        [to_float(part) or 0.0 for part in compute_bar_parts(weights, item.axes)]
         if item.score is not None
         else [0.0] * len(weights)
         for item in report.items
@@ -92,7 +95,9 @@ def draw_item_bars(report: RunReport) -> Figure | None:
         says.append(translate("Points are lost on {axes}.", axes=lost))
     return Figure(
         name=translate("Items: weighted axis scores"),
-        svg=charts.draw_stacked_bars(values),
+        svg=charts.draw_stacked_bars(
+            values, [item.status is not ItemStatus.PASSED for item in report.items]
+        ),
         says=" ".join(says),
     )
 
@@ -100,7 +105,7 @@ def draw_item_bars(report: RunReport) -> Figure | None:
 def build_axis_means_figure(report: RunReport) -> Figure | None:
     """Draw the mean of each axis with its interval."""
     known = report.distribution
-    if known is None:
+    if known is None or not known.axes:
         return None
     found = [
         charts.AxisMean(name=axis, mean=to_float(one.mean) or 0.0, lower=one.lower, upper=one.upper)
@@ -113,7 +118,8 @@ def build_axis_means_figure(report: RunReport) -> Figure | None:
         columns=(translate("axis"), translate("weight"), translate("mean"), "95 %"),
         rows=tuple(
             (spec.name, str(spec.weight), format_decimal(one.mean), _format_bounds(one))
-            for spec, one in zip(report.past.rubric, known.axes.values(), strict=True)
+            for spec in report.past.rubric
+            if (one := known.axes.get(spec.name)) is not None
         ),
     )
 
@@ -265,8 +271,11 @@ def _build_tag_view(tag: str, groups: Sequence[TagGroup]) -> dict[str, Any]:
                 build_tag_link({tag: group.value}),
                 group.n,
                 [
-                    _format_graded_mean(group.score),
-                    *(_format_graded_mean(value) for value in group.axes.values()),
+                    _format_group_mean(group.score, group.bounds),
+                    *(
+                        _format_group_mean(value, group.axis_bounds.get(axis))
+                        for axis, value in group.axes.items()
+                    ),
                 ],
             )
             for group in shown
@@ -274,11 +283,23 @@ def _build_tag_view(tag: str, groups: Sequence[TagGroup]) -> dict[str, Any]:
         "more": translate(
             "{n} more, none below {score}.",
             n=more,
-            score=format_decimal(min(group.score for group in groups[len(shown) :])),
+            score=format_decimal(min(map(_get_lowest, groups[len(shown) :]))),
         )
         if more
         else "",
     }
+
+
+def _get_lowest(group: TagGroup) -> Fraction:
+    lowest = group.score if group.bounds is None else group.bounds.low
+    return ZERO if lowest is None else lowest
+
+
+def _format_group_mean(mean: Fraction | None, bounds: ScoreBounds | None) -> tuple[str, int]:
+    """Return a mean and its step on the colour scale; bounds and what is n/a have no colour."""
+    if mean is not None:
+        return _format_graded_mean(mean)
+    return format_mean(mean, bounds, 2), -1
 
 
 def _format_graded_mean(value: Fraction) -> tuple[str, int]:
@@ -351,7 +372,7 @@ def _draw_mean_trend(known: ScoreDistribution) -> Figure:
         *((axis, [to_float(point.axes[axis]) for point in points]) for axis in known.axes),
     ]
     mixed = len(subjects) > 1
-    labels = [_format_point_label(point) if mixed else point.run for point in points]
+    labels = [_format_point_label(point, with_subject=mixed) for point in points]
     return Figure(
         name=translate("Trend over runs")
         if mixed or subjects == {None}
@@ -430,7 +451,7 @@ def _draw_subject_trend(known: ScoreDistribution, subject: str | None) -> Figure
     ]
     return Figure(
         name=translate("Trend by subject"),
-        svg=charts.draw_trend([point.run for point in known.trend], lines, legend=True),
+        svg=charts.draw_trend([*map(_format_point_label, known.trend)], lines, legend=True),
         says=" ".join(sentences),
         columns=(translate("run"), translate("subject"), translate("score")),
         rows=tuple(
@@ -439,8 +460,12 @@ def _draw_subject_trend(known: ScoreDistribution, subject: str | None) -> Figure
     )
 
 
-def _format_point_label(point: TrendPoint) -> str:
-    """Return a label with the beginning of the subject and of the run's id."""
+def _format_point_label(point: TrendPoint, *, with_subject: bool = False) -> str:
+    """Return the day of a run and the beginning of its id, and of its subject if wanted."""
+    day = "" if point.started is None else f"{point.started:%m-%d} "
+    label = f"{day}{point.run[:_RUN_LABEL_LENGTH]}"
+    if not with_subject:
+        return label
     who = format_subject(point.subject)
     short = who if len(who) <= _SUBJECT_LABEL_LENGTH else f"{who[: _SUBJECT_LABEL_LENGTH - 1]}…"
-    return f"{short} {point.run[:_RUN_LABEL_LENGTH]}"
+    return f"{short} {label}"

@@ -5,37 +5,45 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from markscheme.mark.axes import format_expected
+from markscheme.mark.axes import ALTERNATIVE_BAR, CriteriaAxis, format_expected
+from markscheme.tell.criteria import list_criterion_lines
 from markscheme.tell.language import translate, translate_stored
-from markscheme.tell.words import format_row_number
-from markscheme.vocabulary import ItemStatus, format_decimal, to_float
+from markscheme.tell.words import format_mean, format_row_number, format_row_score
+from markscheme.vocabulary import ZERO, ItemStatus, format_decimal, to_float
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from fractions import Fraction
 
-    from markscheme.vocabulary import Item, ItemReport, Row, Rubric
+    from markscheme.tell.criteria import CriterionLine
+    from markscheme.vocabulary import AxisSpec, Item, ItemReport, Row, Rubric, ScoreBounds
     from markscheme.weigh.gates import ItemChange
     from markscheme.workflows.report import RunReport
 
 _BAR_WIDTH = 1000
 _EXCERPT_LENGTH = 90
+_MAX_DRAWN_ROWS = 2_000
 _PAGE_TEXT_BUDGET = 3_000_000  # characters of all answers together, so that a page stays small
 _MIN_TEXT_LENGTH, _MAX_TEXT_LENGTH = 500, 12_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemRow:
-    """A row of the list before it is opened; `bar` is the position of its bar in the listing."""
+    """A row of the list before it is opened; `bar` is the position of its bar in the listing.
+
+    `why` is the first reason for which the item lost points.
+    """
 
     item: str
     status: str
     word: str
     score: str
     got: str
+    expected: str
+    why: str
     bar: int | None
 
 
@@ -47,6 +55,11 @@ class ItemListing:
     bars: tuple[tuple[tuple[int, int, int], ...], ...]
     tags: Mapping[str, tuple[str, ...]]
     data: dict[str, Any]
+
+    @property
+    def is_long(self) -> bool:
+        """Whether rows are drawn only when they come into view."""
+        return len(self.rows) > _MAX_DRAWN_ROWS
 
 
 def build_items_link(**state: str) -> str:
@@ -70,7 +83,7 @@ def build_item_listing(report: RunReport) -> ItemListing:
     answers = sum(len(found.answers) for found in report.items)
     limit = max(_MIN_TEXT_LENGTH, min(_MAX_TEXT_LENGTH, _PAGE_TEXT_BUDGET // max(answers, 1)))
     records = _ItemRecordBuilder(report, items, tags, texts, limit)
-    rows = tuple(_build_item_row(found, displays.get_display(found)) for found in report.items)
+    rows = tuple(records.build_row(found, displays.get_display(found)) for found in report.items)
     data = {
         "axes": [[spec.name, str(spec.weight)] for spec in report.past.rubric],
         "tags": [[tag, list(values)] for tag, values in tags.items()],
@@ -92,6 +105,8 @@ def translate_status(status: ItemStatus) -> str:
             return translate("failed")
         case ItemStatus.UNSCORED:
             return translate("not scored")
+        case ItemStatus.NOT_APPLICABLE:
+            return translate("does not apply")
         case ItemStatus.MISSING:
             return translate("no answer")
 
@@ -126,12 +141,12 @@ class _ItemDisplayCache:
 
     def __init__(self, report: RunReport) -> None:
         self._rubric = report.past.rubric
-        self._displays: dict[tuple[int, Fraction | None], _ItemDisplay] = {}
+        self._displays: dict[tuple[int, Fraction | ScoreBounds | None], _ItemDisplay] = {}
         self.bars = _ValueIndex()
 
     def get_display(self, found: ItemReport) -> _ItemDisplay:
         """Return how the means of an item are shown."""
-        key = (id(found.axes), found.score)
+        key = (id(found.axes), found.score if found.bounds is None else found.bounds)
         if key not in self._displays:
             self._displays[key] = self._build_display(found)
         return self._displays[key]
@@ -139,36 +154,55 @@ class _ItemDisplayCache:
     def _build_display(self, found: ItemReport) -> _ItemDisplay:
         scored, axes = found.score is not None, found.axes
         return _ItemDisplay(
-            score=format_decimal(found.score),
+            score=format_mean(found.score, found.bounds, 2)
+            if found.bounds
+            else format_decimal(found.score),
             number=to_float(found.score),
             bar=self.bars.get_number(_build_bar_segments(self._rubric, axes)) if scored else None,
-            lost=[at for at, s in enumerate(self._rubric) if scored and (axes[s.name] or 0) < 1],
+            lost=[at for at, s in enumerate(self._rubric) if scored and _is_lost(axes[s.name])],
         )
 
 
-def _build_item_row(found: ItemReport, display: _ItemDisplay) -> ItemRow:
-    got = found.answers[0].get("got") if found.answers else None
-    return ItemRow(
-        item=found.item,
-        status=found.status.value,
-        word=translate_status(found.status),
-        score=display.score,
-        got=_shorten_excerpt(str(got or "")),
-        bar=display.bar,
-    )
+def _is_lost(value: Fraction | None) -> bool:
+    """Return whether an axis of a scored item lost points; one that does not apply has not."""
+    return value is not None and value < 1
+
+
+def _find_first_reason(answer: Row) -> str:
+    """Return the axis on which an answer first lost points, and why; none if it lost nothing."""
+    reasons = answer.get("reason") or {}
+    for axis, value in (answer.get("breakdown") or {}).items():
+        if value != 1 and axis in reasons:
+            return f"{axis}: {translate_stored(reasons[axis])}"
+    return ""
 
 
 def _build_bar_segments(
     rubric: Rubric, axes: Mapping[str, Fraction | None]
 ) -> tuple[tuple[int, int, int], ...]:
     """Return the segments of a bar: the colour number of the axis, the start and the width."""
+    weights = {spec.name: Fraction(spec.weight) for spec in rubric}
     parts, end = [], 0
-    for at, spec in enumerate(rubric):
-        width = round(float(spec.weight) * (to_float(axes[spec.name]) or 0) * _BAR_WIDTH)
+    for at, part in enumerate(compute_bar_parts(weights, axes)):
+        width = round(part * _BAR_WIDTH)
         if width:
             parts.append((at % 8, end, width))
         end += width
     return tuple(parts)
+
+
+def compute_bar_parts(
+    weights: Mapping[str, Fraction], axes: Mapping[str, Fraction | None]
+) -> list[Fraction]:
+    """Return what each axis adds to the score of an item; nothing where it is below 0.
+
+    The weights of axes that do not apply go to the others.
+    """
+    applying = sum((weight for axis, weight in weights.items() if axes[axis] is not None), ZERO)
+    return [
+        weight * max(axes[axis] or ZERO, ZERO) / applying if applying else ZERO
+        for axis, weight in weights.items()
+    ]
 
 
 def _shorten_excerpt(text: str) -> str:
@@ -188,12 +222,41 @@ class _ItemRecordBuilder:
         limit: int,
     ) -> None:
         self._rubric = report.past.rubric
+        # The criteria of an item are shown with their verdicts, in the cell of their axis.
+        self._criteria_keys = {
+            spec.axis.expects for spec in self._rubric if isinstance(spec.axis, CriteriaAxis)
+        }
         self._items = items
         self._places = {
             tag: {value: at for at, value in enumerate(values)} for tag, values in tags.items()
         }
         self._texts = texts
         self._limit = limit
+
+    def build_row(self, found: ItemReport, display: _ItemDisplay) -> ItemRow:
+        """Return the row of an item: the first answer, what is expected first, the first loss."""
+        answer: Row = found.answers[0] if found.answers else {}
+        expected = next(iter(self._list_expected(self._items[found.item])), ("", []))[1]
+        return ItemRow(
+            item=found.item,
+            status=found.status.value,
+            word=translate_status(found.status),
+            score=display.score,
+            got=_shorten_excerpt(str(answer.get("got") or "")),
+            expected=_shorten_excerpt(
+                ", ".join(entry.partition(ALTERNATIVE_BAR)[0] for entry in expected)
+            ),
+            why=_shorten_excerpt(_find_first_reason(answer)),
+            bar=display.bar,
+        )
+
+    def _list_expected(self, item: Item) -> list[tuple[str, list[str]]]:
+        """Return what is expected of an item, by key; its criteria are shown with the verdicts."""
+        return [
+            (key, format_expected(value))
+            for key, value in item.expectations.items()
+            if value and key not in self._criteria_keys
+        ]
 
     def build_item(
         self, found: ItemReport, display: _ItemDisplay, change: ItemChange | None
@@ -207,8 +270,8 @@ class _ItemRecordBuilder:
             "l": display.lost,
             "t": [places.get(item.tags.get(tag, ""), -1) for tag, places in self._places.items()],
             "p": item.prompt,
-            "e": [[key, format_expected(value)] for key, value in item.expectations.items()],
-            "a": [self._build_answer(row) for row in found.answers],
+            "e": [*map(list, self._list_expected(item))],
+            "a": [self._build_answer(row, item) for row in found.answers],
         }
         if found.more:
             record["m"] = found.more
@@ -216,14 +279,14 @@ class _ItemRecordBuilder:
             record["c"] = [format_decimal(change.before), format_decimal(change.after)]
         return record
 
-    def _build_answer(self, row: Row) -> dict[str, Any]:
+    def _build_answer(self, row: Row, item: Item) -> dict[str, Any]:
         record: dict[str, Any] = {
             "g": self._truncate(row.get("got")),
-            "v": format_cell_value(row.get("score")),
+            "v": None if row.get("score") is row.get("bounds") else format_row_score(row),
         }
         if row.get("output") is not None:
             record["o"] = self._truncate(row["output"])
-        record["c"] = [self._build_cell(row, spec.name) for spec in self._rubric]
+        record["c"] = [self._build_cell(row, spec, item) for spec in self._rubric]
         known = {
             "n": row.get("attempt"),
             "r": row.get("reading"),
@@ -234,7 +297,12 @@ class _ItemRecordBuilder:
         }
         return {**record, **{key: value for key, value in known.items() if value is not None}}
 
-    def _build_cell(self, row: Row, axis: str) -> list[Any]:
+    def _build_cell(self, row: Row, spec: AxisSpec, item: Item) -> list[Any]:
+        """Return a cell: value, reason, near miss, criteria; without the last ones if it has none.
+
+        Its texts are numbers of texts.
+        """
+        axis = spec.name
         value = row["breakdown"].get(axis)
         reason = (row.get("reason") or {}).get(axis) or translate("no reason is recorded")
         near = (row.get("near_miss") or {}).get(axis)
@@ -242,11 +310,18 @@ class _ItemRecordBuilder:
             format_cell_value(value),
             self._texts.get_number(self._truncate(translate_stored(reason))),
         ]
-        return (
-            [*cell, self._texts.get_number(self._truncate(translate_stored(near)))]
-            if near
-            else cell
-        )
+        if near:
+            cell.append(self._texts.get_number(self._truncate(translate_stored(near))))
+        lines = list_criterion_lines(spec.axis, item, row, axis)
+        if lines:
+            cell += [None] * (3 - len(cell))
+            cell.append([self._build_criterion(line) for line in lines])
+        return cell
+
+    def _build_criterion(self, line: CriterionLine) -> list[Any]:
+        texts = (line.name, line.points, line.says, line.verdict, *line.marks)
+        numbers = [self._texts.get_number(self._truncate(text)) for text in texts]
+        return [line.outcome, *numbers]
 
     def _truncate(self, text: Any) -> str:
         return truncate_text(text, self._limit)

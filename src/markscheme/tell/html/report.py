@@ -17,8 +17,7 @@ from markscheme.tell.html.item_rows import (
     build_tag_link,
     translate_status,
 )
-from markscheme.tell.html.templates import render_page
-from markscheme.tell.language import translate, translate_stored
+from markscheme.tell.language import translate, translate_plural, translate_stored
 from markscheme.tell.page import (
     BadRowsView,
     BaselineView,
@@ -26,6 +25,8 @@ from markscheme.tell.page import (
     PatternView,
     build_report_page,
 )
+from markscheme.tell.templates import HtmlPage, render_page
+from markscheme.tell.words import format_mean
 from markscheme.vocabulary import (
     ItemStatus,
     Level,
@@ -38,8 +39,9 @@ from markscheme.vocabulary import (
 from markscheme.weigh.totals import WeightScale
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
+    from markscheme.vocabulary import ScoreBounds
     from markscheme.weigh.distribution import MeanEstimate
     from markscheme.weigh.gates import GateOutcome
     from markscheme.workflows.report import RunReport
@@ -52,37 +54,42 @@ _SMALL_PROBABILITY = Fraction(1, 10_000)
 
 def render_run_html(report: RunReport, version: str) -> str:
     """Return the whole page; `version` is that of the program that wrote it."""
+    return render_page(build_run_page(report), version)
+
+
+def build_run_page(report: RunReport) -> HtmlPage:
+    """Return what the page of a run shows, and what its script reads."""
     items, page, past = build_item_listing(report), build_report_page(report), report.past
     who = past.run.subject or translate("run {run}", run=past.run.name)
-    return render_page(
-        "run.html",
-        {**items.data, "words": _build_script_words()},
-        version=version,
-        title=page.title,
-        heading=translate("{subject} on {exam}", subject=who, exam=past.exam.name),
-        verdict={
+    view = {
+        "title": page.title,
+        "heading": translate("{subject} on {exam}", subject=who, exam=past.exam.name),
+        "verdict": {
             "kind": page.verdict.outcome.value,
             "word": page.verdict.word,
             "because": page.verdict.because,
         },
-        facts=_build_facts_view(report),
-        score=_build_score_view(report),
-        gates=list(map(_build_gate_view, page.gates)),
-        patterns=list(map(_build_pattern_view, page.patterns)),
-        losses=_build_loss_views(report),
-        bad_rows=_build_bad_rows_view(page.bad_rows),
-        comparisons=list(map(_build_baseline_view, page.baselines)),
-        axes=figures.build_axis_views(report),
-        bars=figures.draw_item_bars(report),
-        means=figures.build_axis_means_figure(report),
-        latency=figures.draw_latency(report),
-        trends=list(figures.build_trend_figures(report)),
-        heat_maps=figures.build_heat_maps(report, items.tags),
-        by_tag=figures.build_tag_views(report),
-        listing=items,
-        rubric=past.rubric,
-        exam=past.exam,
-    )
+        "facts": _build_facts_view(report),
+        "score": _build_score_view(report),
+        "commands": list(_build_commands(report)),
+        "gates": list(map(_build_gate_view, page.gates)),
+        "patterns": list(map(_build_pattern_view, page.patterns)),
+        "losses": _build_loss_views(report),
+        "bad_rows": _build_bad_rows_view(page.bad_rows),
+        "comparisons": list(map(_build_baseline_view, page.baselines)),
+        "axes": figures.build_axis_views(report),
+        "bars": figures.draw_item_bars(report),
+        "means": figures.build_axis_means_figure(report),
+        "latency": figures.draw_latency(report),
+        "trends": list(figures.build_trend_figures(report)),
+        "heat_maps": figures.build_heat_maps(report, items.tags),
+        "by_tag": figures.build_tag_views(report),
+        "listing": items,
+        "rubric": past.rubric,
+        "exam": past.exam,
+    }
+    data = {**items.data, "words": _build_script_words()}
+    return HtmlPage(template="run.html", view=view, data=data)
 
 
 def _build_facts_view(report: RunReport) -> list[tuple[str, str]]:
@@ -103,16 +110,28 @@ def _build_facts_view(report: RunReport) -> list[tuple[str, str]]:
     return found
 
 
+def _build_commands(report: RunReport) -> Iterator[tuple[str, str]]:
+    """Yield what a reader may want to do next with a stored run, and the command for it."""
+    if report.stored is None:
+        return
+    run, beside = report.past.run.name, report.baseline
+    yield translate("see the answers"), f"markscheme show {run}"
+    if beside is not None and beside.id != run:
+        yield translate("compare with the baseline"), f"markscheme compare {beside.id} {run}"
+        yield translate("see the baseline"), f"markscheme show {beside.id}"
+    yield translate("make it the baseline"), f"markscheme baseline set {run}"
+
+
 def _build_score_view(report: RunReport) -> dict[str, Any] | None:
     """Return the score with its interval, and the limits of the gates on it."""
     known = report.distribution
     if known is None:
         return None
-    mean = WeightScale(report.past.rubric).sum_answers(
-        report.past.run.marks.counts()
-    ).mean or Fraction(0)
     limits = list(_build_score_limits(report))
-    bounds = None
+    totals = WeightScale(report.past.rubric).sum_answers(report.past.run.marks.counts())
+    if totals.bounds is not None:
+        return _build_bounds_view(report, totals.bounds, limits)
+    mean, bounds = totals.mean or Fraction(0), None
     if known.score.lower is not None and known.score.upper is not None:
         bounds = (known.score.lower, known.score.upper)
     missed = {Outcome.FAIL, Outcome.WARN}
@@ -132,6 +151,35 @@ def _build_score_view(report: RunReport) -> dict[str, Any] | None:
             "{passed} of {n} items pass",
             passed=f"{int(known.passed.mean * known.items):,}",
             n=f"{known.items:,}",
+        ),
+    }
+
+
+def _build_bounds_view(
+    report: RunReport, bounds: ScoreBounds, limits: Sequence[charts.ChartLimit]
+) -> dict[str, Any]:
+    """Return the bounds of a score that is not known, because some answers have none."""
+    missed = {Outcome.FAIL, Outcome.WARN}
+    met = not any(found.outcome in missed for found in _find_score_gates(report))
+    unscored = translate_plural(
+        "{n:,} answer has no score", "{n:,} answers have no score", report.past.run.marks.unscored
+    )
+    shown = format_mean(None, bounds, 2)
+    drawn = (to_float(bounds.low) or 0.0, to_float(bounds.high) or 0.0)
+    passed = sum(item.status is ItemStatus.PASSED for item in report.items)
+    return {
+        "shown": shown,
+        "interval": unscored,
+        "svg": charts.draw_score_strip(None, drawn, limits, met=met),
+        "says": "; ".join(
+            (
+                translate("Score {score}", score=shown),
+                unscored,
+                *(limit.label for limit in limits),
+            )
+        ),
+        "passed": translate(
+            "{passed} of {n} items pass", passed=f"{passed:,}", n=f"{len(report.items):,}"
         ),
     }
 
@@ -181,9 +229,6 @@ def _build_gate_view(view: GateView) -> dict[str, str]:
         "level": view.level_word,
         "kind": view.outcome.value.split()[0],
         "word": translate_stored(_GATE_WORDS[view.outcome]),
-        "observed": view.observed,
-        "limit": view.limit,
-        "margin": view.margin,
         "because": view.because,
     }
 
@@ -274,6 +319,8 @@ def _build_script_words() -> dict[str, str]:
         "answer": translate("answer"),
         "attempt": translate("attempt {n}"),
         "axis": translate("axis"),
+        "copied": translate("copied"),
+        "copy": translate("copy"),
         "before": translate("baseline"),
         "cost": translate("cost"),
         "count": translate("{shown} of {all} items"),

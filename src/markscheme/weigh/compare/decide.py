@@ -20,6 +20,8 @@ from markscheme.vocabulary import (
 )
 from markscheme.weigh.compare.ruling import FollowUpRuling, Ruling
 
+_ITEMS_NAMED = 10
+
 Verdicts = Mapping[str, str | None]
 """The verdict on each query, by item; `None` where there is none."""
 
@@ -121,14 +123,16 @@ class DecisionMaker:
         return Ruling(outcome=None, rule=None, because=because, next=fix)
 
     def describe_verdict_counts(self, verdicts: Verdicts) -> str:
-        """Say how many queries got which verdict, the worst first, and name them."""
+        """Say how many queries got which verdict, the worst first, and name the first of them."""
         parts = []
         for verdict in reversed(self.table.verdicts):
             items = [item for item, reached in verdicts.items() if reached == verdict]
+            named = ", ".join(f"{item} ({self.modes[item]})" for item in items[:_ITEMS_NAMED])
+            if len(items) > _ITEMS_NAMED:
+                named = sentence("{items} and {n} more", items=named, n=len(items) - _ITEMS_NAMED)
             if items:
-                named = ", ".join(f"{item} ({self.modes[item]})" for item in items)
-                parts.append(f"{len(items)} {verdict}: {named}")
-        return "; ".join(parts)
+                parts.append(join_messages(" ", [f"{len(items)} {verdict}:", named]))
+        return join_messages("; ", parts)
 
     def _sort_follow_ups(
         self, follow_up: FollowUp | None, modes: Sequence[str], further: Verdicts

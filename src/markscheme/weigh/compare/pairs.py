@@ -17,7 +17,7 @@ from fractions import Fraction
 from math import sqrt
 from typing import Any, TypeAlias
 
-from markscheme.vocabulary import FrozenDict, compute_mean, sentence
+from markscheme.vocabulary import AxisValue, FrozenDict, compute_mean, sentence
 from markscheme.weigh.stats import (
     McNemar,
     SampleStatistics,
@@ -275,20 +275,26 @@ class AttemptPairs:
     def compute_axis_changes(self, item: str) -> list[Fraction]:
         """Return by how much each axis changed on an item, as a mean over its pairs."""
         pairs = self.items[item].values()
-        changes = ([(c or 0) - (b or 0) for b, c in zip(*pair, strict=True)] for pair in pairs)
+        changes = ([_subtract(c, b) for b, c in zip(*pair, strict=True)] for pair in pairs)
         return [Fraction(sum(axis)) / len(pairs) for axis in zip(*changes, strict=True)]
 
     def compute_differences(self, value: Callable[[AxisValues], Fraction | None]) -> PairedValues:
-        """Return one number of each answer, paired; `value` computes it from the axis values."""
-        numbers = {
+        """Return one number of each answer, paired; `value` computes it from the axis values.
+
+        It is `None` where nothing applies to the answer. Such pairs are left out.
+        """
+        sides = {
             item: [
-                Sides(
-                    baseline=_require_value(value(before)), candidate=_require_value(value(after))
-                )
+                Sides(baseline=value(before), candidate=value(after))
                 for before, after in pairs.values()
             ]
             for item, pairs in self.items.items()
         }
+        numbers = {
+            item: [pair for pair in pairs if pair.difference is not None]
+            for item, pairs in sides.items()
+        }
+        numbers = {item: pairs for item, pairs in numbers.items() if pairs or not sides[item]}
         return PairedValues(
             items=FrozenDict({item: average_sides(pairs) for item, pairs in numbers.items()}),
             pairs=FrozenDict(
@@ -298,6 +304,13 @@ class AttemptPairs:
                 }
             ),
         )
+
+
+def _subtract(value: AxisValue, other: AxisValue) -> Fraction:
+    """Return a change of an axis; an axis that does not apply on one side has not changed."""
+    if isinstance(value, Fraction) and isinstance(other, Fraction):
+        return value - other
+    return Fraction(0)
 
 
 def _require_value(value: Fraction | None) -> Fraction:

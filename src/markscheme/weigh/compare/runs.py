@@ -8,8 +8,8 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from itertools import combinations
-from operator import itemgetter
 
 from markscheme.vocabulary import Allowance, Exam, FrozenDict, sentence
 from markscheme.weigh.compare.advice import decide_outcome, describe_run_pair
@@ -25,7 +25,7 @@ from markscheme.weigh.compare.pairs import (
 from markscheme.weigh.compare.result import PairedTag, RunPair, RunsComparison, adjust_pairs
 from markscheme.weigh.compare.statistics import adjust_summaries, compute_statistics
 from markscheme.weigh.recalibrate import PastRun
-from markscheme.weigh.totals import WeightScale, explain_incomplete
+from markscheme.weigh.totals import AxisValues, WeightScale, explain_incomplete
 
 DEFAULT_MARGIN = Allowance(amount=Decimal("0.02"), relative=True)
 
@@ -144,10 +144,11 @@ def _compare_pair(
     attempts = AttemptPairs.from_attempts(before.attempts, after.attempts)
     scores = attempts.compute_differences(scale.score)
     axes = {
-        axis: attempts.compute_differences(itemgetter(at)) for at, axis in enumerate(scale.axes)
+        axis: attempts.compute_differences(partial(_get_axis_value, at))
+        for at, axis in enumerate(scale.axes)
     }
     passed = attempts.compute_differences(
-        lambda values: Fraction((scale.score(values) or 0) >= mark)
+        lambda values: None if (score := scale.score(values)) is None else Fraction(score >= mark)
     )
     observations = PairedObservations(score=scores, axes=FrozenDict(axes))
     return RunPair(
@@ -169,6 +170,11 @@ def _compare_pair(
             clusters=_assign_clusters(exam, scores.items, cluster) if cluster else (),
         ),
     )
+
+
+def _get_axis_value(at: int, values: AxisValues) -> Fraction | None:
+    value = values[at]
+    return value if isinstance(value, Fraction) else None
 
 
 def _find_crossed_items(

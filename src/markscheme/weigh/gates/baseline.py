@@ -18,6 +18,7 @@ from markscheme.vocabulary import (
     FrozenDict,
     Gate,
     Outcome,
+    ScoreBounds,
     format_decimal,
     format_distinct,
     sentence,
@@ -56,6 +57,8 @@ def evaluate_baseline_gate(gate: Gate, context: GateContext, baseline: Run | Non
         )
     because = _explain_baseline_mismatch(context, baseline)
     report = _build_baseline_report(context, baseline, limit, comparable=not because)
+    if not because and report.bounds is not None and report.floor is not None:
+        return _judge_bounds(gate, limit, report, report.bounds, report.floor, context)
     if because or report.after is None or report.floor is None:
         return _build_baseline_outcome(gate, Outcome.UNDECIDED, because, report)
     because = _describe_baseline_change(limit, report, report.after, report.floor)
@@ -70,6 +73,35 @@ def evaluate_baseline_gate(gate: Gate, context: GateContext, baseline: Run | Non
             report,
         )
     return _build_baseline_outcome(gate, Outcome.PASS, because, report)
+
+
+def _judge_bounds(
+    gate: Gate,
+    limit: BaselineLimit,
+    report: BaselineReport,
+    bounds: ScoreBounds,
+    floor: Fraction,
+    context: GateContext,
+) -> GateOutcome:
+    """Judge a run of which only the bounds of the score are known.
+
+    Evidence would be that of the scored items alone, so where it is required, nothing passes.
+    """
+    because = sentence(
+        "score is between {low} and {high}, the lowest that passes is {floor} (a drop of {limit})",
+        low=format_distinct(bounds.low, floor),
+        high=format_distinct(bounds.high, floor),
+        floor=format_distinct(floor, bounds.low),
+        limit=limit.max_drop,
+    )
+    outcome = Outcome.UNDECIDED
+    if not context.run.marks.all_answered:
+        because = explain_incomplete(context.run.marks)
+    elif bounds.high < floor:
+        outcome = get_failure_outcome(gate)
+    elif bounds.low >= floor and not limit.evidence_required:
+        outcome = Outcome.PASS
+    return _build_baseline_outcome(gate, outcome, because, report)
 
 
 _REQUIRED_EVIDENCE = {
@@ -121,8 +153,6 @@ def _explain_baseline_mismatch(context: GateContext, baseline: Run) -> str:
                 baseline=baseline.name,
                 what=what,
             )
-    if not run.marks.complete:
-        return explain_incomplete(run.marks)
     if not baseline.marks.complete:
         whose = sentence("the baseline `{baseline}`", baseline=baseline.name)
         return explain_incomplete(baseline.marks, whose)
@@ -168,6 +198,7 @@ def _build_baseline_report(
     added = tuple(item for item in ours.items if item not in theirs.items)
     removed = tuple(item for item in theirs.items if item not in ours.items)
     now = context.scale.sum_answers(ours.counts())
+    bounds = context.unknown.sum_run(context.scale, ours).bounds
     if (
         context.run.rubric is None
         or context.run.rubric != baseline.rubric
@@ -177,6 +208,7 @@ def _build_baseline_report(
             baseline=baseline.name,
             before=None,
             after=now.mean,
+            bounds=bounds,
             floor=None,
             added=added,
             removed=removed,
@@ -191,6 +223,7 @@ def _build_baseline_report(
         baseline=baseline.name,
         before=before,
         after=after,
+        bounds=bounds,
         floor=None if before is None else before - limit.max_drop.points(before),
         axes=tuple(
             AxisChange(axis=axis, before=then.axis_means[axis], after=now.axis_means[axis])
@@ -202,9 +235,19 @@ def _build_baseline_report(
         unmoved=len(changes) - len(moved),
         added=added,
         removed=removed,
-        warning=_warn_suspicious_rise(limit, before, after) if comparable else None,
-        evidence=evaluate_non_inferiority(pairs, limit.max_drop) if comparable and needed else None,
+        warning=_warn_suspicious_rise(limit, before, after)
+        if comparable and bounds is None
+        else None,
+        evidence=evaluate_non_inferiority(pairs, limit.max_drop, _find_possible_scores(context))
+        if comparable and needed and bounds is None
+        else None,
     )
+
+
+def _find_possible_scores(context: GateContext) -> tuple[Fraction, Fraction]:
+    """Return the lowest and the highest score that an answer can get."""
+    bounds = context.scale.weigh_answer(context.unknown.any_values).bounds
+    return (Fraction(0), Fraction(1)) if bounds is None else (bounds.low, bounds.high)
 
 
 def _compute_item_changes(context: GateContext, theirs: Marks) -> list[ItemChange]:
@@ -219,8 +262,15 @@ def _compute_item_changes(context: GateContext, theirs: Marks) -> list[ItemChang
 
 
 def _compute_axis_moves(then: ScoreTotals, now: ScoreTotals) -> FrozenDict:
-    moved = {axis: now.axes[axis] / now.n - then.axes[axis] / then.n for axis in now.axes}
-    return FrozenDict({axis: by for axis, by in moved.items() if by})
+    """Return by how much each axis moved, if it applies on both sides."""
+    means = ((axis, then.axis_means[axis], now.axis_means[axis]) for axis in now.axes)
+    return FrozenDict(
+        {
+            axis: after - before
+            for axis, before, after in means
+            if before is not None and after is not None and before != after
+        }
+    )
 
 
 def _warn_suspicious_rise(

@@ -4,11 +4,14 @@
 undecided, or not applicable. A gate is undecided, never passed, if
 
 - the run was scored under another rubric or is of another exam (`mismatch_reason`);
-- the run is incomplete: an item is missing, a row is an error, or an answer has no score. Only a
-  limit on errors or missing items that is already exceeded still fails (`_evaluate_gate`);
+- answers without a score could still move its metric to the other side of a limit: it passes only
+  if the worst possible value does, and fails only if the best possible one does (`_evaluate_gate`);
+- an item is missing or a row is an error. Only a limit on errors or missing items that is already
+  exceeded still fails;
 - its metric has no value, for example because no latency was recorded (`metrics`);
 - it is a baseline gate and the two runs cannot be compared, or evidence is required and is
-  inconclusive (`baseline`).
+  inconclusive (`baseline`);
+- it rests on marks of a judge that no calibration allows (`calibration`).
 
 The verdict on the run follows from the hard gates: fail if one fails, else undecided if one is
 undecided (`_decide_verdict`). Every outcome says in `because` what was seen and why it follows.
@@ -21,8 +24,19 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
-from markscheme.vocabulary import ZERO, Exam, Gate, Level, Outcome, Rubric, format_plain, sentence
+from markscheme.vocabulary import (
+    ZERO,
+    Exam,
+    Gate,
+    Level,
+    Outcome,
+    Rubric,
+    ScoreBounds,
+    format_plain,
+    sentence,
+)
 from markscheme.weigh.gates.baseline import evaluate_baseline_gate
+from markscheme.weigh.gates.calibration import require_calibration
 from markscheme.weigh.gates.metrics import (
     GateContext,
     MetricObservation,
@@ -33,6 +47,7 @@ from markscheme.weigh.gates.outcomes import GateOutcome, GateReport, ItemLoss, g
 from markscheme.weigh.totals import Run, explain_incomplete
 
 _DECIDED_OUTCOMES = (Outcome.PASS, Outcome.WARN, Outcome.FAIL)
+_COUNTS_OF_FAULTS = frozenset({"errors", "missing"})
 # How many items to mend a message names.
 _MAX_NAMED_ITEMS = 3
 
@@ -52,11 +67,13 @@ def evaluate_gates(
     for gate in gates:
         if mismatch:
             outcomes.append(build_undecided_outcome(gate, mismatch))
-        elif gate.baseline is not None:
-            outcomes.append(evaluate_baseline_gate(gate, context, baseline))
+            continue
+        if gate.baseline is not None:
+            outcome = evaluate_baseline_gate(gate, context, baseline)
         else:
-            outcomes.append(_evaluate_gate(gate, context))
-    verdict, because = _decide_verdict(outcomes, complete=run.marks.complete)
+            outcome = _evaluate_gate(gate, context)
+        outcomes.append(require_calibration(outcome, run, baseline))
+    verdict, because = _decide_verdict(outcomes, all_answered=run.marks.all_answered)
     return GateReport(run=run.name, outcomes=tuple(outcomes), verdict=verdict, because=because)
 
 
@@ -79,6 +96,7 @@ def build_undecided_outcome(
         gate=gate,
         outcome=Outcome.UNDECIDED,
         observed=observed.value if observed else None,
+        bounds=observed.bounds if observed else None,
         because=because,
         fix_first=observed.losses if observed else (),
     )
@@ -102,26 +120,54 @@ def mismatch_reason(rubric: Rubric, exam: Exam, run: Run) -> str:
 def _evaluate_gate(gate: Gate, context: GateContext) -> GateOutcome:
     """Compare the metric of a gate with its limits, in exact numbers.
 
-    An incomplete run is undecided. But too many errors or missing items stay too many, whatever
-    the rest of the run would bring, so those gates fail at once.
+    Where only its bounds are known, the worse one must be inside the limits to pass, and the better
+    one outside to fail. A run with missing items or errors is undecided. But too many errors or
+    missing items stay too many, whatever the rest of the run would bring, so those gates fail.
     """
     observed, marks = context.observe_metric(gate), context.run.marks
-    limit = None if observed.value is None else _find_nearest_limit(gate, observed.value)
-    too_many = gate.metric in {"errors", "missing"} and limit is not None and limit.margin < 0
-    if not marks.complete and not too_many:
+    known = observed.range
+    if known is None:
+        why = observed.why if marks.all_answered else explain_incomplete(marks)
+        return build_undecided_outcome(gate, why)
+    worst, best = _find_worst_limit(gate, known), _find_best_limit(gate, known)
+    if best.margin < 0 and (marks.all_answered or gate.metric in _COUNTS_OF_FAULTS):
+        because = _add_remedy(_describe_margin(gate, best), observed.losses, -best.margin)
+        return _build_decided_outcome(gate, get_failure_outcome(gate), observed, best, because)
+    if not marks.all_answered:
         return build_undecided_outcome(gate, explain_incomplete(marks), observed)
-    if observed.value is None or limit is None:
-        return build_undecided_outcome(gate, observed.why)
-    because = _describe_margin(gate, observed.value, limit)
-    if limit.margin < 0:
-        because = _add_remedy(because, observed.losses, -limit.margin)
+    if worst.margin < 0:
+        return build_undecided_outcome(gate, _explain_bounds(gate, known, worst), observed)
+    because = _describe_margin(gate, worst)
+    return _build_decided_outcome(gate, Outcome.PASS, observed, worst, because)
+
+
+def _build_decided_outcome(
+    gate: Gate, outcome: Outcome, observed: MetricObservation, limit: _GateLimit, because: str
+) -> GateOutcome:
+    if observed.bounds is not None:
+        because = sentence(
+            "{because}, whatever the answers without a score would get", because=because
+        )
     return GateOutcome(
         gate=gate,
-        outcome=Outcome.PASS if limit.margin >= 0 else get_failure_outcome(gate),
+        outcome=outcome,
         observed=observed.value,
+        bounds=observed.bounds,
         margin=limit.margin,
         because=because,
         fix_first=observed.losses,
+    )
+
+
+def _explain_bounds(gate: Gate, known: ScoreBounds, worst: _GateLimit) -> str:
+    """Say that a limit lies between the bounds of a metric."""
+    return sentence(
+        "{what} is between {low} and {high}, because some answers have no score; the limit {limit} "
+        "is met or not when they have one",
+        what=describe_gate_metric(gate),
+        low=format_metric_value(gate, known.low, worst.limit),
+        high=format_metric_value(gate, known.high, worst.limit),
+        limit=format_plain(worst.limit),
     )
 
 
@@ -133,34 +179,49 @@ class _GateLimit:
     """
 
     limit: Decimal
+    value: Fraction
     margin: Fraction
     templates: tuple[str, str]
 
 
-def _find_nearest_limit(gate: Gate, value: Fraction) -> _GateLimit:
-    """Return the limit with the smallest margin: the nearest, or the one exceeded most."""
+def _find_worst_limit(gate: Gate, known: ScoreBounds) -> _GateLimit:
+    """Return the limit with the smallest margin, taking the worse bound for each limit."""
+    limits = _list_limits(gate, at_least=known.low, at_most=known.high)
+    return min(limits, key=lambda limit: limit.margin)
+
+
+def _find_best_limit(gate: Gate, known: ScoreBounds) -> _GateLimit:
+    """Return the limit with the smallest margin, taking the better bound for each limit."""
+    limits = _list_limits(gate, at_least=known.high, at_most=known.low)
+    return min(limits, key=lambda limit: limit.margin)
+
+
+def _list_limits(gate: Gate, *, at_least: Fraction, at_most: Fraction) -> list[_GateLimit]:
+    """Return the limits of a gate, with the margin of one value to each."""
     limits = []
     if (low := gate.at_least) is not None:
         templates = (
             sentence("{what} {seen} is at least {limit}, {by}"),
             sentence("{what} {seen} is below {limit}, {by}"),
         )
-        limits.append(_GateLimit(limit=low, margin=value - Fraction(low), templates=templates))
+        margin = at_least - Fraction(low)
+        limits.append(_GateLimit(limit=low, value=at_least, margin=margin, templates=templates))
     if (high := gate.at_most) is not None:
         templates = (
             sentence("{what} {seen} is at most {limit}, {by}"),
             sentence("{what} {seen} is above {limit}, {by}"),
         )
-        limits.append(_GateLimit(limit=high, margin=Fraction(high) - value, templates=templates))
-    return min(limits, key=lambda limit: limit.margin)
+        margin = Fraction(high) - at_most
+        limits.append(_GateLimit(limit=high, value=at_most, margin=margin, templates=templates))
+    return limits
 
 
-def _describe_margin(gate: Gate, value: Fraction, nearest: _GateLimit) -> str:
+def _describe_margin(gate: Gate, nearest: _GateLimit) -> str:
     """Say on which side of a limit a value is, and by how much."""
     margin = format_metric_value(gate, abs(nearest.margin), ZERO)
     return nearest.templates[nearest.margin < 0].format(
         what=describe_gate_metric(gate),
-        seen=format_metric_value(gate, value, nearest.limit),
+        seen=format_metric_value(gate, nearest.value, nearest.limit),
         limit=format_plain(nearest.limit),
         by=sentence("by {margin}", margin=margin) if nearest.margin else sentence("exactly"),
     )
@@ -187,7 +248,7 @@ def _add_remedy(because: str, losses: Sequence[ItemLoss], shortfall: Fraction) -
     return sentence("{because}; mending {items} would meet it", because=because, items=items)
 
 
-def _decide_verdict(outcomes: Sequence[GateOutcome], *, complete: bool) -> tuple[Outcome, str]:
+def _decide_verdict(outcomes: Sequence[GateOutcome], *, all_answered: bool) -> tuple[Outcome, str]:
     """Return the verdict on a run and the reason, from the outcomes of all gates.
 
     A soft gate never blocks. A run on which no gate decided anything does not pass.
@@ -204,7 +265,7 @@ def _decide_verdict(outcomes: Sequence[GateOutcome], *, complete: bool) -> tuple
     if not decided:
         because = sentence("nothing was judged: no gate applies to this run, or none can tell")
         return Outcome.UNDECIDED, because
-    if not complete:
+    if not all_answered:
         return Outcome.UNDECIDED, sentence("the run is incomplete")
     warned = [result.gate.name for result in decided if result.outcome is Outcome.WARN]
     because = sentence("met")
@@ -242,9 +303,10 @@ def _add_what_is_open(because: str, outcomes: Sequence[GateOutcome]) -> str:
 
 
 def _has_missed_target(result: GateOutcome) -> bool:
-    target, observed = result.gate.target, result.observed
-    if target is None or observed is None or result.outcome is not Outcome.PASS:
+    """Return whether a gate passed, but its target is not reached for certain."""
+    target, known = result.gate.target, result.range
+    if target is None or known is None or result.outcome is not Outcome.PASS:
         return False
     if result.gate.at_least is None:
-        return observed > Fraction(target)
-    return observed < Fraction(target)
+        return known.high > Fraction(target)
+    return known.low < Fraction(target)

@@ -18,12 +18,21 @@ from markscheme.vocabulary import (
     Level,
     Outcome,
     RecordFields,
+    ScoreBounds,
     exact_ratios,
+    if_known,
 )
 
 
 def _subtract(value: Fraction | None, other: Fraction | None) -> Fraction | None:
     return None if value is None or other is None else value - other
+
+
+def find_range(value: Fraction | None, bounds: ScoreBounds | None) -> ScoreBounds | None:
+    """Return the lowest and the highest value that a metric can have; None if it has none."""
+    if bounds is None and value is not None:
+        return ScoreBounds(low=value, high=value)
+    return bounds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +107,8 @@ class NonInferiority:
 class BaselineReport:
     """A run compared with its baseline, axis by axis and item by item.
 
-    `floor` is the lowest score that passes. `regressed` items went from pass to fail, `recovered`
+    `floor` is the lowest score that passes. `bounds` are those of the score, if the run is not
+    complete. `regressed` items went from pass to fail, `recovered`
     ones the other way. `moved` holds every item whose mean changed, the largest loss first, and
     `unmoved` counts the others. `added` and `removed` items are in one of the two exams only.
     `warning` says what to do about a rise that looks too good.
@@ -117,6 +127,7 @@ class BaselineReport:
     removed: tuple[str, ...] = ()
     warning: str | None = None
     evidence: NonInferiority | None = None
+    bounds: ScoreBounds | None = None
 
     record_fields: ClassVar[RecordFields] = (
         "baseline",
@@ -124,7 +135,8 @@ class BaselineReport:
         "after",
         "change",
         "floor",
-        exact_ratios("before", "after", "change", "floor"),
+        exact_ratios("before", "after", "change", "floor", known=("bounds",)),
+        if_known("bounds"),
         "axes",
         "regressed",
         "recovered",
@@ -151,9 +163,11 @@ class BaselineReport:
 class GateOutcome:
     """The outcome of one gate, and why.
 
-    `observed` is the exact value of the metric. `margin` is positive inside the limit, negative
-    outside, and 0 exactly at it. `because` is the reason in one sentence. `fix_first` lists the
-    items that cost the metric most, worst first. `baseline` is there if a baseline gate compared.
+    `observed` is the exact value of the metric, `None` if some answers have no score. `bounds` are
+    the lowest and the highest value, if what is missing could still change it.
+    `margin` is positive inside the limit, negative outside, and 0 exactly at it. `because` is the
+    reason in one sentence. `fix_first` lists the items that cost the metric most, worst first.
+    `baseline` is there if a baseline gate compared.
     """
 
     gate: Gate
@@ -163,6 +177,7 @@ class GateOutcome:
     margin: Fraction | None = None
     fix_first: tuple[ItemLoss, ...] = ()
     baseline: BaselineReport | None = None
+    bounds: ScoreBounds | None = None
 
     record_fields: ClassVar[RecordFields] = (
         ("gate", "gate.name"),
@@ -176,12 +191,18 @@ class GateOutcome:
         ("at_most", "gate.at_most"),
         ("max_drop", lambda outcome: outcome.gate.baseline and str(outcome.gate.baseline.max_drop)),
         "margin",
-        exact_ratios("observed", "margin"),
+        exact_ratios("observed", "margin", known=("bounds",)),
+        if_known("bounds"),
         ("target", "gate.target"),
         "because",
         "fix_first",
         "baseline",
     )
+
+    @property
+    def range(self) -> ScoreBounds | None:
+        """The lowest and the highest value that the metric can have; None if it has none."""
+        return find_range(self.observed, self.bounds)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -112,11 +112,27 @@ def t_quantile(probability: float, df: int) -> float:
     """
     if probability < 0.5:  # noqa: PLR2004 - the middle of a symmetric distribution
         return -t_quantile(1 - probability, df)
+    return _find_quantile(lambda t: t_cdf(t, df), probability)
+
+
+def f_cdf(f: float, df1: int, df2: int) -> float:
+    """Return the probability that F with these degrees of freedom is at most f."""
+    return _compute_incomplete_beta(df1 / 2, df2 / 2, df1 * f / (df1 * f + df2))
+
+
+@cache
+def f_quantile(probability: float, df1: int, df2: int) -> float:
+    """Return the value that F with these degrees of freedom is below with this probability."""
+    return _find_quantile(lambda f: f_cdf(f, df1, df2), probability)
+
+
+def _find_quantile(cdf: Callable[[float], float], probability: float) -> float:
+    """Return a quantile of a distribution on the positive numbers, by bisection."""
     low, high = 0.0, 1.0
-    while t_cdf(high, df) < probability:
+    while cdf(high) < probability:
         low, high = high, 2 * high
     while (middle := (low + high) / 2) not in {low, high}:
-        if t_cdf(middle, df) < probability:
+        if cdf(middle) < probability:
             low = middle
         else:
             high = middle
@@ -124,21 +140,20 @@ def t_quantile(probability: float, df: int) -> float:
 
 
 def _compute_incomplete_beta(a: float, b: float, x: float) -> float:
-    """Return the regularised incomplete beta function, by its continued fraction.
-
-    One of a and b must be 1/2, as for Student's t.
-    """
+    """Return the regularised incomplete beta function, by its continued fraction."""
     if x in {0.0, 1.0}:
         return x
     if x > (a + 1) / (a + b + 2):
         return 1 - _compute_incomplete_beta(b, a, 1 - x)
-    log = (
-        a * math.log(x)
-        + b * math.log1p(-x)
-        + _compute_log_gamma_rise(max(a, b))
-        - math.log(math.pi) / 2
-    )
+    log = a * math.log(x) + b * math.log1p(-x) - _compute_log_beta(a, b)
     return math.exp(log) / a / _evaluate_beta_fraction(a, b, x)
+
+
+def _compute_log_beta(a: float, b: float) -> float:
+    """Return the logarithm of the beta function; for Student's t, where one is 1/2, exactly."""
+    if 0.5 in {a, b}:  # noqa: PLR2004 - Γ(1/2) is √π
+        return math.log(math.pi) / 2 - _compute_log_gamma_rise(max(a, b))
+    return math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
 
 
 def _compute_log_gamma_rise(a: float) -> float:

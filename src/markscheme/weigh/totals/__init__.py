@@ -11,7 +11,13 @@
 Every `score` loads this package, so nothing here imports gates, statistics or comparisons at start.
 """
 
-from markscheme.weigh.totals.marks import AxisValues, Marks
+from markscheme.weigh.totals.marks import (
+    AxisValues,
+    Marks,
+    is_unscored,
+    read_axis_values,
+    recover_axis_value,
+)
 from markscheme.weigh.totals.measures import Measures, MeasureTotal
 from markscheme.weigh.totals.operations import (
     METRICS,
@@ -21,10 +27,11 @@ from markscheme.weigh.totals.operations import (
     build_variant_records,
     parse_operation_group,
 )
-from markscheme.weigh.totals.run import Run, explain_incomplete
+from markscheme.weigh.totals.run import Run, explain_incomplete, parse_judging_records
 from markscheme.weigh.totals.summaries import (
-    AxisTotals,
     ScoreTotals,
+    Total,
+    UnknownAnswers,
     WeightScale,
     summarise_marks,
     summarise_tags,
@@ -34,7 +41,6 @@ from markscheme.weigh.totals.tally import AnswerCounts, RunTally
 __all__ = [
     "METRICS",
     "AnswerCounts",
-    "AxisTotals",
     "AxisValues",
     "Marks",
     "MeasureTotal",
@@ -45,10 +51,16 @@ __all__ = [
     "Run",
     "RunTally",
     "ScoreTotals",
+    "Total",
+    "UnknownAnswers",
     "WeightScale",
     "build_variant_records",
     "explain_incomplete",
+    "is_unscored",
+    "parse_judging_records",
     "parse_operation_group",
+    "read_axis_values",
+    "recover_axis_value",
     "summarise_marks",
     "summarise_tags",
 ]

@@ -1,5 +1,7 @@
 """Marks: how often each item got each set of axis values, without the answers themselves.
 
+A value that is not known is held as its bounds, so that nothing unknown is left out of a total.
+
 Scores, gates and comparisons all follow from marks. Items with equal counts share one mapping, so
 that large exams stay small and each distinct mapping is processed once.
 """
@@ -7,15 +9,65 @@ that large exams stay small and each distinct mapping is processed once.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
-from markscheme.vocabulary import FrozenDict
+from markscheme.vocabulary import (
+    NOT_APPLICABLE,
+    UNKNOWN_SCORE,
+    AxisValue,
+    FrozenDict,
+    NotApplicable,
+    ScoreBounds,
+    Status,
+    simplest_fraction,
+)
 
-AxisValues: TypeAlias = tuple[Fraction | None, ...]
+AxisValues: TypeAlias = tuple[AxisValue, ...]
+"""What is known of one answer on each axis."""
+
+
+def recover_axis_value(
+    value: float | Decimal | None,
+    status: str | None = None,
+    low: float | Decimal | None = None,
+    high: float | Decimal | None = None,
+) -> AxisValue:
+    """Return what a stored or published cell says: its value, its bounds, or that it is `n/a`.
+
+    A cell without any of them is one of which nothing is known.
+    """
+    if value is not None:
+        return _recover_number(value)
+    if status == Status.NOT_APPLICABLE.value:
+        return NOT_APPLICABLE
+    if low is None or high is None:
+        return UNKNOWN_SCORE
+    return ScoreBounds(low=_recover_number(low), high=_recover_number(high))
+
+
+def read_axis_values(row: Mapping[str, Any], axes: Iterable[str]) -> AxisValues:
+    """Return what a published row says of each axis."""
+    statuses, bounds = row.get("cell_status") or {}, row.get("cell_bounds") or {}
+    return tuple(
+        recover_axis_value(
+            row["breakdown"][axis], statuses.get(axis), *(bounds.get(axis) or (None, None))
+        )
+        for axis in axes
+    )
+
+
+def _recover_number(value: float | Decimal) -> Fraction:
+    return simplest_fraction(Decimal(str(value)) if isinstance(value, float) else value)
+
+
+def is_unscored(values: AxisValues) -> bool:
+    """Return whether the value of some axis is not known, so that the score is not known."""
+    return any(type(value) is ScoreBounds for value in values)
 
 
 class Marks(Struct, frozen=True, kw_only=True):
@@ -57,8 +109,8 @@ class Marks(Struct, frozen=True, kw_only=True):
 
     @property
     def unscored(self) -> int:
-        """The number of answers with an axis that has no value, and therefore without a score."""
-        return sum(count for values, count in self.counts() if None in values)
+        """The number of answers with an axis of unknown value, and therefore without a score."""
+        return sum(count for values, count in self.counts() if is_unscored(values))
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -66,9 +118,31 @@ class Marks(Struct, frozen=True, kw_only=True):
         return tuple(item for item, counts in self.items.items() if not counts)
 
     @property
+    def all_answered(self) -> bool:
+        """Whether every item was answered and every row was an answer."""
+        return bool(self.items) and not (self.errors or self.missing)
+
+    @property
     def complete(self) -> bool:
         """Whether every item was answered and every row and cell could be scored."""
-        return bool(self.items) and not (self.errors or self.missing or self.unscored)
+        return self.all_answered and not self.unscored
+
+    def fill_missing(self, unknown: Callable[[str], AxisValues]) -> Marks:
+        """Return marks in which each missing item has answers of which nothing is known.
+
+        These are as many as the answers to any other item, and at least one. `unknown` returns
+        their values for an item.
+        """
+        missing = self.missing
+        if not missing:
+            return self
+        attempts = max((sum(counts.values()) for counts, _ in self.alike()), default=0) or 1
+        shared: dict[int, FrozenDict] = {}
+        filled = dict(self.items)
+        for item in missing:
+            values = unknown(item)
+            filled[item] = shared.setdefault(id(values), FrozenDict({values: attempts}))
+        return structs.replace(self, items=filled)
 
     def merged(self, other: Marks) -> Marks:
         """Return the marks of both together."""
@@ -94,7 +168,7 @@ class Marks(Struct, frozen=True, kw_only=True):
         }
         return {
             "axes": list(self.axes),
-            "values": [[None if v is None else str(v) for v in values] for values in table],
+            "values": [list(map(_dump_axis_value, values)) for values in table],
             "items": {item: written[id(counts)] for item, counts in self.items.items()},
             "errors": self.errors,
         }
@@ -123,14 +197,44 @@ class Marks(Struct, frozen=True, kw_only=True):
             raise ValueError(f"no marks: {error}") from error
 
 
-def _get_values_sort_key(values: AxisValues) -> tuple[tuple[bool, Fraction], ...]:
-    return tuple((value is None, value or Fraction(0)) for value in values)
+def _get_values_sort_key(values: AxisValues) -> tuple[tuple[int, Fraction, Fraction], ...]:
+    return tuple(map(_get_value_sort_key, values))
+
+
+def _get_value_sort_key(value: AxisValue) -> tuple[int, Fraction, Fraction]:
+    if isinstance(value, Fraction):
+        return 0, value, value
+    if isinstance(value, NotApplicable):
+        return 2, Fraction(0), Fraction(0)
+    return 1, value.low, value.high
+
+
+def _dump_axis_value(value: AxisValue) -> str | list[str] | None:
+    """Return a value as data: a ratio, `n/a`, two bounds, or null if nothing is known."""
+    if isinstance(value, Fraction):
+        return str(value)
+    if isinstance(value, NotApplicable):
+        return Status.NOT_APPLICABLE.value
+    return None if value == UNKNOWN_SCORE else [str(value.low), str(value.high)]
+
+
+def _parse_axis_value(entry: Any) -> AxisValue:
+    if entry is None:
+        return UNKNOWN_SCORE
+    if entry == Status.NOT_APPLICABLE.value:
+        return NOT_APPLICABLE
+    low, high = (
+        map(Fraction, map(str, entry)) if isinstance(entry, list) else [Fraction(str(entry))] * 2
+    )
+    if not low <= high <= 1:
+        raise ValueError(f"{entry!r} is no value of an axis")
+    return ScoreBounds(low=low, high=high) if isinstance(entry, list) else low
 
 
 def _parse_axis_values(entry: Any, axes: int) -> AxisValues:
-    values = tuple(None if value is None else Fraction(str(value)) for value in entry)
-    if len(values) != axes or not all(value is None or 0 <= value <= 1 for value in values):
-        raise ValueError(f"{entry!r} is no value from 0 to 1 for each axis")
+    values = tuple(map(_parse_axis_value, entry))
+    if len(values) != axes:
+        raise ValueError(f"{entry!r} is no value for each axis")
     return values
 
 

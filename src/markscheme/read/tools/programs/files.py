@@ -78,7 +78,7 @@ RULES = (
     ),
     ProgramRule(
         programs="convert magick sox montage wkhtmltopdf plantuml mmdc qpdf pdftk gs inkscape cwebp"
-        " ffmpeg avconv rsvg-convert img2webp pngquant cjpeg guetzli",
+        " ffmpeg avconv rsvg-convert img2webp pngquant cjpeg guetzli screencapture scrot",
         changes="*",
     ),
     # Editors; a literal script of `ed`, `ex` and `vim` is looked into first.

@@ -61,9 +61,10 @@ RULES = (
     ProgramRule(
         programs="deno",
         changes="install add remove upgrade uninstall init cache compile publish vendor clean"
-        " deploy",
+        " deploy fmt",
         reads="info lint check doc types coverage test bench outdated",
         changing=r"--fix",
+        reading=r"--check",
     ),
     ProgramRule(
         programs="pip pip3",
@@ -119,12 +120,14 @@ RULES = (
         programs="""
             pip-compile pip-sync easy_install virtualenv venv ensurepip compileall cookiecutter
             copier cruft degit tiged create-react-app create-next-app create-vite yo nativefier
-            bumpversion bump2version bump-my-version standard-version semantic-release lerna-publish
-            np release-it twine patch-package playwright-install
+            bumpversion bump2version bump-my-version lerna-publish twine patch-package
+            playwright-install
         """,
         changes="*",
         reads="check show",
     ),
+    # A bare `semantic-release` publishes too.
+    ProgramRule(programs="standard-version semantic-release np release-it", changes="*"),
     ProgramRule(
         programs="changeset lerna nx turbo rush",
         changes="""

@@ -70,7 +70,7 @@ RULES = (
         changes="*",
         reads="""
             status st stat log diff info cat annotate blame ls list help version opened changes
-            describe print filelog have where timeline whatsnew show
+            describe print files filelog have where timeline whatsnew show
         """,
     ),
     ProgramRule(

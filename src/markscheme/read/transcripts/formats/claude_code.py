@@ -176,7 +176,9 @@ def add_message_blocks(
                     agent_kind = "workflow"
                 yield draft.add_dispatch(agent_kind, call, to_text(arguments.get("prompt")))
         elif isinstance(kind, str) and kind.endswith("_tool_result"):
-            draft.add_result(to_text(block.get("tool_use_id")), CallStatus.OK, at)
+            id_ = to_text(block.get("tool_use_id"))
+            draft.add_result(id_, CallStatus.OK, at)
+            draft.check_result(id_)
         else:
             add_other_block(draft, block)
 
@@ -367,7 +369,7 @@ class ClaudeCodeSession:
         if kind not in _KNOWN_TYPES:
             agent.add_unknown_kind("record", record.get("type"))
         else:
-            agent.add_unread_calls(record)
+            agent.add_unread_calls({"record": record})
         if kind == "queue-operation":
             self._add_notification(record.get("content"))
         elif record.get("isSidechain") is True:
@@ -450,6 +452,7 @@ class ClaudeCodeSession:
     ) -> None:
         id_ = to_text(block.get("tool_use_id"))
         call = agent.add_result(id_, parse_result_status(block), at)
+        agent.check_result(id_)
         if call is None or id_ not in self._dispatches:
             return
         _, dispatch = self._dispatches[id_]

@@ -95,7 +95,8 @@ class ClaudeStreamRun:
         self._streamed_calls: dict[str | None, str] = {}
         self._result: JsonObject | None = None
         self._line_count = 0
-        self._message_count = 0
+        # Whether a message that is no prompt came back to the model.
+        self._has_answers = False
 
     def add_record(self, record: JsonObject) -> None:
         """Add one object of the stream."""
@@ -123,7 +124,8 @@ class ClaudeStreamRun:
         elif kind in {"stream_event", "control_request"}:
             self._note_streamed_call(record)
         elif kind not in _REPEATING_TYPES:
-            self.main.add_unread_calls(record)
+            self.main.add_unread_calls({"record": record})
+            self._note_named_calls(record)
             if to_text(record.get("subtype")) == "task_notification":
                 self._settle_dispatch(record)
 
@@ -136,8 +138,18 @@ class ClaudeStreamRun:
         if asked is not None and id_ is not None:
             self._streamed_calls[id_] = asked
 
+    def _note_named_calls(self, record: JsonObject) -> None:
+        """Note the ids of calls that a task or a summary names; their messages come too."""
+        summarised = record.get("preceding_tool_use_ids")
+        ids = summarised if isinstance(summarised, list) else []
+        if to_text(record.get("subtype")) == "task_started":
+            ids = [*ids, record.get("tool_use_id")]
+        for id_ in filter(None, map(to_text, ids)):
+            name = to_text(record.get("task_type")) or to_text(record.get("type"))
+            self._streamed_calls.setdefault(id_, name or UNNAMED_TOOL)
+
     def _add_unfinished_calls(self) -> None:
-        """Note calls whose message has begun, but is not in the log as a whole."""
+        """Note calls that are named, but whose message is not in the log as a whole."""
         agents = (self.main, *self._agents.values())
         known = {call.id for agent in agents for call in agent.calls}
         for id_, name in self._streamed_calls.items():
@@ -169,7 +181,6 @@ class ClaudeStreamRun:
     def _add_assistant_message(self, record: JsonObject) -> None:
         agent = self._get_agent(record)
         message = self._find_message(record, agent)
-        self._message_count += 1
         if message.get("model") == SYNTHETIC_MODEL:
             agent.add_unread_calls(message, ("usage",))
             return
@@ -193,6 +204,7 @@ class ClaudeStreamRun:
         for block in results:
             id_ = to_text(block.get("tool_use_id"))
             agent.add_result(id_, parse_result_status(block), at)
+            agent.check_result(id_)
             details = to_object(record.get("tool_use_result"))
             dispatch = self._dispatches.get(id_ or "")
             # A background agent goes on after its call; a notification states its outcome.
@@ -200,6 +212,7 @@ class ClaudeStreamRun:
                 dispatch.has_own_status, dispatch.status = True, CallStatus.NONE
         text = join_text(message.get("content"))
         is_prompt = record.get("isReplay") is True or agent is not self.main
+        self._has_answers = self._has_answers or bool(results) or not is_prompt
         if not results and text is not None and is_prompt and not agent.prompts:
             agent.add_prompt(text, at)
 
@@ -222,8 +235,9 @@ class ClaudeStreamRun:
             main.add_gap("there is no result line, so the run was stopped")
         else:
             self._add_run_result(self._result)
-            # The output format `json` has the result only. One turn has no calls.
-            if not self._message_count and self._result.get("num_turns") != 1:
+            # The output format `json` has the result only. One turn has no calls, and each further
+            # turn answers the results of calls or a hook.
+            if not self._has_answers and self._result.get("num_turns") != 1:
                 main.add_gap(CALLS_NOT_SHOWN)
         if not main.prompts:
             main.prompts.insert(0, DraftPrompt(None, 0, None, has_reply=bool(main.final_texts)))

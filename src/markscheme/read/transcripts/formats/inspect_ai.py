@@ -301,9 +301,9 @@ class InspectSample:
                     name = to_text(call.get("function")) or UNNAMED_TOOL
                     self.main.add_call(name, call.get("arguments"), id_=to_text(call.get("id")))
             elif to_text(message.get("role")) == "tool":
-                self.main.add_result(
-                    to_text(message.get("tool_call_id")), _parse_call_status(message)
-                )
+                id_ = to_text(message.get("tool_call_id"))
+                self.main.add_result(id_, _parse_call_status(message))
+                self.main.check_result(id_)
 
     def _add_outcome(self) -> None:
         """Add the answer, the latency, the gaps and the tokens that the sample itself states."""

@@ -43,6 +43,9 @@ _RECORD_FIELDS = split_words(
     "messages history request body kwargs response choices usage tools functions trajectory "
     "tool_choice response_format metadata info replay_config"
 )
+_CUT_REASONS = frozenset({"length", "content_filter"})
+# Fields with calls; a response that ends with calls names the field as its reason.
+_CALL_FIELDS = ("tool_calls", "function_call")
 _CALL_TYPES = frozenset({None, "function", "custom"})
 # The fields that name the kind of a record.
 _KIND_FIELDS = ("type", "event", "object", "role", "kind")
@@ -108,8 +111,10 @@ class ChatConversation:
         messages = list(_iter_messages(record))
         self.add_messages(messages)
         for answered in (record, to_object(record.get("response"))):
+            first, *others = [*iter_objects(answered.get("choices"))] or [{}]
+            self._check_end(first)
             # Nobody says which of several answers was taken.
-            for choice in list(iter_objects(answered.get("choices")))[1:]:
+            for choice in others:
                 self.draft.add_unread_calls({"choice": choice})
         is_message = messages[:1] == [record]
         if not messages:
@@ -123,6 +128,14 @@ class ChatConversation:
                     self._note_container(holder, key)
                 elif not all(isinstance(message, dict) for message in holder[key]):
                     self.draft.add_unknown_kind("message", "(no object)")
+
+    def _check_end(self, choice: JsonObject) -> None:
+        """Note a response that was cut off, or that ended to call tools and shows no call."""
+        reason, message = to_text(choice.get("finish_reason")), to_object(choice.get("message"))
+        if reason in _CUT_REASONS:
+            self.draft.pending_gap = f"the last response ended with `{reason}`"
+        elif reason in _CALL_FIELDS and not any(map(message.get, _CALL_FIELDS)):
+            self.draft.add_gap("a response ended to call tools, but shows no call")
 
     def _check_other_record(self, record: JsonObject) -> None:
         """Note a record without messages, unless it only holds plain values about the session."""
@@ -168,6 +181,7 @@ class ChatConversation:
         if role in {"tool", "function"}:
             for id_ in _find_answered_calls(message):
                 self.draft.add_result(id_, None)
+                self.draft.check_result(id_)
             return
         _check_message(self.draft, message)
         if role == "user" and text is not None:
@@ -249,7 +263,7 @@ CHAT_FORMAT = LogFormat(
 
 
 _RESPONSES_NAME = "openai-responses"
-_ITEM_TYPES = frozenset({"function_call", "function_call_output", "custom_tool_call", "mcp_call"})
+_ITEM_TYPES = frozenset({"function_call", "function_call_output", "custom_tool_call"})
 # Calls that the API itself carries out, and those of tools that it defines.
 _SERVER_CALL_TYPES = split_words(
     "web_search_call file_search_call computer_call code_interpreter_call image_generation_call "
@@ -284,7 +298,10 @@ def can_read_responses(log: Log) -> bool:
 
 def _is_responses_record(record: JsonObject) -> bool:
     kind = to_text(record.get("type"))
-    if kind in _ITEM_TYPES and ("call_id" in record or kind == "mcp_call"):
+    if kind in _ITEM_TYPES and "call_id" in record:
+        return True
+    # Those that the API carries out have no `call_id`; Codex wraps its own in `payload`.
+    if kind in _SERVER_CALL_TYPES and {"id", "call_id"} & record.keys():
         return True
     if isinstance(kind, str) and kind.startswith("response.") and "sequence_number" in record:
         return True
@@ -292,7 +309,8 @@ def _is_responses_record(record: JsonObject) -> bool:
         return True
     response = to_object(record.get("response")) or record
     return response.get("object") == "response" or any(
-        to_text(item.get("type")) in _ITEM_TYPES for item in iter_objects(record.get("input"))
+        to_text(item.get("type")) in _ITEM_TYPES | _SERVER_CALL_TYPES
+        for item in iter_objects(record.get("input"))
     )
 
 
@@ -397,7 +415,9 @@ class ResponsesConversation:
         if kind in {"function_call", "custom_tool_call"}:
             self._add_call(item)
         elif kind in _OUTPUT_TYPES:
-            self.draft.add_result(to_text(item.get("call_id")), None)
+            call_id = to_text(item.get("call_id"))
+            self.draft.add_result(call_id, None)
+            self.draft.check_result(call_id)
         elif kind in _SERVER_CALL_TYPES:
             self._add_server_call(item)
         elif kind == "message" or (kind is None and "role" in item):

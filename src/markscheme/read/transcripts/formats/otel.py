@@ -8,6 +8,7 @@ be nested; only the lowest are counted, because those above repeat their tokens.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -18,6 +19,7 @@ from markscheme.read.json_fields import (
     join_text,
     parse_count,
     parse_json,
+    parse_json_or_raw,
     split_words,
     to_object,
     to_text,
@@ -62,7 +64,13 @@ _STATED_CALL_KEY = re.compile(
     r"(?:gen_ai\.completion|llm\.output_messages)\.\d{1,6}\.(?:message\.)?tool_calls\.\d{1,6}\."
     r"(?:tool_call\.function\.)?name"
 )
-_STATED_LIST_KEYS = ("gen_ai.output.messages", "ai.response.toolCalls", EVENT_CALLS_KEY)
+_STATED_LIST_KEYS = (
+    "gen_ai.output.messages",
+    "gen_ai.input.messages",
+    "ai.response.toolCalls",
+    EVENT_CALLS_KEY,
+)
+_CALL_REASONS = frozenset({"tool_calls", "tool_call", "tool_use", "tool-calls", "function_call"})
 # Tools that a framework makes up for its own use: nothing is executed.
 _OUTPUT_TOOLS = frozenset({"final_result"})
 # Keys of a record that are neither spans nor calls.
@@ -264,14 +272,23 @@ class OtelSession:
     def _check_stated_calls(self) -> None:
         """Note calls in the answers of models for which there is no span of a tool."""
         calls = [call for draft in self._drafts.values() for call in draft.calls]
-        ids, names = {call.id for call in calls}, {call.name for call in calls}
+        ids = {call.id for call in calls}
+        # Spans without the id of their call: each stands for one call of that name.
+        unnamed = Counter(call.name for call in calls if call.id is None)
+        names = {call.name for call in calls}
         agents = {_normalise_agent_name(span) for span in self._spans if _is_agent_span(span)}
         for span in self._spans:
             draft = self._drafts[self._find_owner(span)]
-            for name, id_ in _iter_stated_calls(span):
-                executed = name in names or (id_ is not None and id_ in ids)
-                if not executed and name.lower().replace("-", "_") not in agents:
+            stated = list(_iter_stated_calls(span))
+            for name, id_ in stated:
+                executed = name in names if id_ is None else id_ in ids or unnamed[name] > 0
+                if executed and id_ is not None and id_ not in ids:
+                    unnamed[name] -= 1
+                    ids.add(id_)
+                elif not executed and name.lower().replace("-", "_") not in agents:
                     draft.add_unknown_kind("tool call without a span", name)
+            if _ended_to_call_tools(span) and not stated and not calls:
+                draft.add_unknown_kind("tool call without a span", None)
 
     def _is_inside_call(self, span: OtelSpan) -> bool:
         """Return whether the span of a call only repeats the call above it."""
@@ -409,8 +426,18 @@ def _find_other_tool(span: OtelSpan) -> str | None:
     return named if named is not None and not _is_session_span(span) else None
 
 
+def _ended_to_call_tools(span: OtelSpan) -> bool:
+    """Return whether a model stopped to call tools; what it asked for may not be recorded."""
+    stated = span.get_first("gen_ai.response.finish_reasons", "gen_ai.response.finish_reason")
+    reasons = parse_json_or_raw(stated)
+    return any(
+        to_text(reason) in _CALL_REASONS
+        for reason in (reasons if isinstance(reasons, list) else [reasons])
+    )
+
+
 def _iter_stated_calls(span: OtelSpan) -> Iterator[tuple[str, str | None]]:
-    """Yield name and id of each call that a model asks for in its answer."""
+    """Yield name and id of each call that a model asks for, or has asked for before."""
     for key, value in span.attributes.items():
         name = to_text(value)
         if name is not None and _STATED_CALL_KEY.fullmatch(key) and name not in _OUTPUT_TOOLS:

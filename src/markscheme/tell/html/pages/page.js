@@ -35,8 +35,10 @@
     const value = at === undefined ? -1 : item.t[at];
     return value < 0 ? null : data.tags[at][1][value];
   };
+  const spoken = ([, reason, near, criteria = []]) =>
+    [reason, near, ...criteria.flatMap(([, ...texts]) => texts)].map((at) => data.texts[at] ?? "");
   const said = (item) => {
-    const cells = item.a.flatMap((answer) => answer.c.flatMap((cell) => cell.slice(1).map((at) => data.texts[at])));
+    const cells = item.a.flatMap((answer) => answer.c.flatMap((cell) => spoken(cell)));
     const texts = item.a.flatMap((answer) => [answer.g, answer.o || ""]);
     return [item.i, item.p, ...texts, ...cells].join("\n").toLowerCase();
   };
@@ -62,20 +64,37 @@
     head.append(row);
     return head;
   };
+  // Each criterion: its name and points, the verdict, what it says, and who marked it and why.
+  const criteria = (lines) => {
+    const found = make("ul", null, "criteria");
+    for (const [outcome, ...texts] of lines) {
+      const [name, points, says, verdict, ...marks] = texts.map((at) => data.texts[at]);
+      const line = make("li", null, outcome);
+      if (name) {
+        const head = make("p", null, "criterion");
+        head.append(make("b", name), " ", make("span", points, "muted"), " ", make("span", verdict, "verdict-word"));
+        line.append(head, make("p", says, "said"));
+      }
+      marks.forEach((mark) => line.append(make("p", mark, "said muted")));
+      found.append(line);
+    }
+    return found;
+  };
   const cells = (answer) => {
     const table = make("table");
     const body = make("tbody");
-    answer.c.forEach(([value, reason, near], at) => {
+    answer.c.forEach(([value, reason, near, lines], at) => {
       const row = make("tr");
       const axis = make("th", data.axes[at][0]);
       axis.scope = "row";
       const shown = make("td", value === null ? "–" : value, value === "1" ? "n" : "n zero");
       const why = make("td", data.texts[reason], "said");
-      if (near !== undefined) {
+      if (near !== undefined && near !== null) {
         const miss = make("p");
         miss.append(make("span", words.near, "near"), " " + data.texts[near]);
         why.append(miss);
       }
+      if (lines) why.append(criteria(lines));
       row.append(axis, shown, make("td", "× " + data.axes[at][1], "n muted"), why);
       body.append(row);
     });
@@ -228,6 +247,10 @@
       if (value !== null && group.length * pitch > 20) layer.append(label(to * pitch, group.length * pitch, value));
       to += group.length;
     }
+    const longest = Math.max(...items.map((item) => item.i.length));
+    if (groups.length === 1 && groups[0][0] === null && longest * 7 < pitch) {
+      standing.forEach((at, to) => layer.append(label(to * pitch, pitch, items[at].i)));
+    }
   };
   const itemAt = (event) => {
     const point = new DOMPoint(event.clientX, event.clientY).matrixTransform(layer.getScreenCTM().inverse());
@@ -302,14 +325,23 @@
     if (!ids.length && list && [...wanted.keys()].some((key) => key !== "heat")) reveal(by("items"));
   };
 
+  // --- commands to copy -----------------------------------------------------------------------
+  for (const command of document.querySelectorAll(".commands code")) {
+    const button = make("button", words.copy, "copy");
+    button.type = "button";
+    button.setAttribute("aria-label", words.copy + ": " + command.textContent);
+    button.addEventListener("click", async () => {
+      await navigator.clipboard.writeText(command.textContent);
+      button.textContent = words.copied;
+    });
+    command.after(button);
+  }
+
   // --- on paper -------------------------------------------------------------------------------
-  // What matters is open: the items that lost points, as far as a reader would go.
+  // Of a comparison, the items that got worse are open; a list of items is printed as it stands.
   let printed = [];
   addEventListener("beforeprint", () => {
-    const lossy = (row, at) => !row.open && !row.hidden && (items[at].v === null || items[at].v < 1);
-    const opening = rows.filter(lossy).slice(0, 40);
-    opening.forEach((row) => fill(row, items[rows.indexOf(row)]));
-    opening.push(...document.querySelectorAll(".patterns details:not([open]), .regressed .item:not([open])"));
+    const opening = [...document.querySelectorAll(".regressed .item:not([open])")];
     opening.forEach((one) => { one.open = true; });
     printed.push(...opening);
   });

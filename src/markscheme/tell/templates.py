@@ -1,13 +1,15 @@
 """Render pages from Jinja templates: one HTML file each, with its style and script inside.
 
 Every page is a template that extends `base.html`. All values are escaped, and the content policy of
-the page admits its own style and script by their hashes and nothing else.
+the page admits its own style and script by their hashes and nothing else. The web app uses the same
+templates with a `base.html` of its own, which links to style and script.
 """
 
 from __future__ import annotations
 
 import base64
 import hashlib
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -19,22 +21,35 @@ from markupsafe import Markup, escape
 from markscheme.tell.charts import COLOUR_SCHEMES
 from markscheme.tell.language import get_language, translate, translate_plural, translate_stored
 
-PAGES_FOLDER = Path(__file__).parent / "pages"
+PAGES_FOLDER = Path(__file__).parent / "html" / "pages"
 
 
-def render_page(template: str, data: dict[str, Any], **view: Any) -> str:
-    """Return a page; `data` is what its script reads, and `view` what its template shows."""
-    style, script = _build_stylesheet(), (PAGES_FOLDER / "page.js").read_text(encoding="utf-8")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HtmlPage:
+    """A page before it is rendered, for a file or by the web app.
+
+    `view` is what the template shows, and `data` what the script reads.
+    """
+
+    template: str
+    view: dict[str, Any]
+    data: dict[str, Any]
+
+
+def render_page(page: HtmlPage, version: str) -> str:
+    """Return a page as one file; `version` is that of the program that writes it."""
+    style, script = build_stylesheet(), read_script()
     return (
-        _create_environment()
-        .get_template(template)
+        _create_report_environment()
+        .get_template(page.template)
         .render(
-            **view,
+            **page.view,
+            version=version,
             language=get_language(),
             policy=build_content_policy(style, script),
             style=Markup(style),  # noqa: S704 - ours
             script=Markup(script),  # noqa: S704 - ours
-            data=_embed_json(data),
+            data=embed_json(page.data),
         )
     )
 
@@ -52,7 +67,7 @@ def _hash_source(text: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
-def _embed_json(data: dict[str, Any]) -> Markup:
+def embed_json(data: dict[str, Any]) -> Markup:
     """Return data as JSON that cannot close the `script` element it stands in."""
     text = orjson.dumps(data).decode().replace("<", "\\u003c")
     return Markup(text)  # noqa: S704 - no tag can begin in it
@@ -70,9 +85,14 @@ def mark_up_code(text: str) -> Markup:
 
 
 @cache
-def _create_environment() -> Environment:
+def _create_report_environment() -> Environment:
+    return create_environment()
+
+
+def create_environment(*folders: Path) -> Environment:
+    """Return an environment with the templates of these folders, and then with ours."""
     environment = Environment(
-        loader=FileSystemLoader(PAGES_FOLDER),
+        loader=FileSystemLoader([*folders, PAGES_FOLDER]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -82,11 +102,18 @@ def _create_environment() -> Environment:
         translate=translate, translate_plural=translate_plural, translate_stored=translate_stored
     )
     environment.filters["coded"] = mark_up_code
+    # The web app makes links of the ids of runs.
+    environment.filters["runs_linked"] = str
     return environment
 
 
+def read_script() -> str:
+    """Return the script of all pages."""
+    return (PAGES_FOLDER / "page.js").read_text(encoding="utf-8")
+
+
 @cache
-def _build_stylesheet() -> str:
+def build_stylesheet() -> str:
     """Return the stylesheet with the colours of both schemes, for the page and its charts."""
     light = "".join(f"--{name}:{pair[0]};" for name, pair in COLOUR_SCHEMES.items())
     dark = "".join(f"--{name}:{pair[1]};" for name, pair in COLOUR_SCHEMES.items())

@@ -1,0 +1,128 @@
+"""What a teacher sees: learners with due cards and papers, and the items of the class."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from markscheme.keep import Paper, Store
+from markscheme.learn import (
+    PASS_GRADE,
+    CardReview,
+    DeckState,
+    ItemAnalysis,
+    analyse_items,
+    build_answer,
+    build_deck_state,
+    count_cards,
+    describe_tag,
+    find_study_day,
+    find_weakest_tag,
+)
+from markscheme.mark import find_leading_axis, mark_answer
+from markscheme.vocabulary import to_fraction
+from markscheme.workflows.papers import load_paper_documents
+
+if TYPE_CHECKING:
+    from markscheme.workflows.portal import Portal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LearnerRow:
+    """One learner of the overview. `recalled` is the share of answers of quality 3 or more."""
+
+    id: str
+    name: str | None
+    due: int
+    done: int
+    recalled: Fraction | None
+    weakest: str | None
+    paper: Paper | None
+    score: Fraction | None
+
+
+def load_class_overview(store: Store, portal: Portal, now: datetime) -> list[LearnerRow]:
+    """Return a row for each learner of the portal's class."""
+    learners = store.learning.list_learners(portal.class_name or "")
+    if not learners:
+        return []
+    ids = [learner.id for learner in learners]
+    grades: dict[str, list[CardReview]] = defaultdict(list)
+    for id_, item, day, quality in store.learning.list_grades(ids):
+        grades[id_].append(CardReview(item=item, day=day, grade=quality))
+    papers: dict[str, Paper] = {}
+    for paper in store.learning.list_papers(ids):
+        if paper.run is not None:
+            papers.setdefault(paper.learner, paper)
+    scores = {run.id: run.counts for run in store.list_runs()} if papers else {}
+    today = find_study_day(now, portal.practice.zone)
+    rows = []
+    for learner in learners:
+        state = build_deck_state(grades[learner.id], today, portal.practice.scheduler)
+        last = papers.get(learner.id)
+        counts = scores.get(last.run or "") if last else None
+        rows.append(
+            LearnerRow(
+                id=learner.id,
+                name=learner.name,
+                due=count_cards(portal.practice.items, state, portal.practice.limits).due,
+                done=len(grades[learner.id]),
+                recalled=_find_share(grades[learner.id]),
+                weakest=_describe_weakest(portal, state),
+                paper=last,
+                score=None if counts is None else read_score(counts),
+            )
+        )
+    return rows
+
+
+def read_score(counts: Mapping[str, object]) -> Fraction | None:
+    """Return the exact mean score of a stored run."""
+    exact, score = counts.get("exact"), counts.get("score")
+    if isinstance(exact, str):
+        return Fraction(exact)
+    return to_fraction(score) if isinstance(score, float | int) else None
+
+
+def _find_share(reviews: Sequence[CardReview]) -> Fraction | None:
+    if not reviews:
+        return None
+    return Fraction(sum(review.grade >= PASS_GRADE for review in reviews), len(reviews))
+
+
+def _describe_weakest(portal: Portal, state: DeckState) -> str | None:
+    weakest = find_weakest_tag(portal.practice.items, state)
+    return None if weakest is None else describe_tag(weakest[0], weakest[1])
+
+
+def analyse_class_items(store: Store, portal: Portal) -> ItemAnalysis:
+    """Analyse the items of the exam over the first paper that each learner handed in."""
+    learners = store.learning.list_learners(portal.class_name or "")
+    papers = store.learning.list_papers([learner.id for learner in learners]) if learners else []
+    first = {
+        paper.learner: paper
+        for paper in papers  # the newest come first, so the oldest stays
+        if paper.handed_in is not None
+    }
+    answers: list[dict[str, bool]] = []
+    near_misses: dict[str, list[str]] = defaultdict(list)
+    for paper in first.values():
+        rubric, exam = load_paper_documents(store, paper)
+        if exam.fingerprint != portal.exam.fingerprint:
+            continue
+        given = store.learning.list_paper_answers(paper.id)
+        leading = find_leading_axis(rubric)
+        name = next((spec.name for spec in rubric if spec.axis is leading), rubric.axes[0].name)
+        right = {}
+        for item in exam.items:
+            fields = given[item.id].fields if item.id in given else {}
+            cell = mark_answer(rubric, item, build_answer(rubric, fields)).cells[name]
+            right[item.id] = cell.value == 1
+            if not right[item.id] and cell.near_miss is not None:
+                near_misses[item.id].append(cell.near_miss)
+        answers.append(right)
+    return analyse_items([item.id for item in portal.exam.items], answers, near_misses)

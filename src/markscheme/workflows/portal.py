@@ -1,0 +1,95 @@
+"""What the learner portal serves: cards to practise, an exam to sit, and their rubric.
+
+`load_portal` reads the documents once. Learners of a class get what the class file says; without
+one, the portal has a single learner, who needs no account.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import tzinfo
+from pathlib import Path
+
+from markscheme.learn import DailyLimits, SchedulerName
+from markscheme.read.documents import ClassDocument, read_class
+from markscheme.vocabulary import Exam, Rubric
+from markscheme.workflows.documents import load_exam, load_rubric
+from markscheme.workflows.practice import PracticeSettings
+
+DEFAULT_RUBRIC = "tutor-capstone"
+PRACTICE_EXAM = "practice"
+DEFAULT_EXAMS = ("capstone", "capstone-extra")
+DEFAULT_MINUTES = 30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Portal:
+    """The documents of a portal. `replayed` is the deck of the exam's own items, by choice."""
+
+    practice: PracticeSettings
+    replayed: PracticeSettings
+    exam: Exam
+    minutes: int = DEFAULT_MINUTES
+    class_name: str | None = None
+
+    @property
+    def rubric(self) -> Rubric:
+        """The rubric that cards and papers are marked by."""
+        return self.practice.rubric
+
+    def get_deck(self, name: str) -> PracticeSettings:
+        """Return the deck of this name: `exam` is the exam's items, all others the practice."""
+        return self.replayed if name == "exam" else self.practice
+
+
+def load_portal(
+    exams: Sequence[str | Path] = (),
+    rubric: str | Path | None = None,
+    *,
+    zone: tzinfo | None = None,
+) -> Portal:
+    """Load a portal without a class.
+
+    With `exams`, their items are both practised and asked; without, there is the practice set, and
+    the capstone as the exam.
+    """
+    return _build_portal(
+        ClassDocument(
+            name="",
+            rubric=str(rubric or DEFAULT_RUBRIC),
+            practice=tuple(map(str, exams)) or (PRACTICE_EXAM,),
+            exams=tuple(map(str, exams)) or DEFAULT_EXAMS,
+            minutes=DEFAULT_MINUTES,
+            new_per_day=DailyLimits().new,
+            reviews_per_day=DailyLimits().reviews,
+            scheduler=SchedulerName.SM2,
+            hesitation=True,
+        ),
+        zone,
+    )
+
+
+def load_class_portal(path: str | Path, *, zone: tzinfo | None = None) -> Portal:
+    """Load the portal of a class from its file."""
+    described = read_class(path)
+    return replace(_build_portal(described, zone), class_name=described.name)
+
+
+def _build_portal(described: ClassDocument, zone: tzinfo | None) -> Portal:
+    rubric = load_rubric(described.rubric)
+    exam = load_exam(*described.exams, rubric=rubric)
+    practice = PracticeSettings(
+        rubric=rubric,
+        items=load_exam(*described.practice, rubric=rubric).items,
+        scheduler=SchedulerName(described.scheduler),
+        limits=DailyLimits(new=described.new_per_day, reviews=described.reviews_per_day),
+        hesitation=described.hesitation,
+        zone=zone,
+    )
+    return Portal(
+        practice=practice,
+        replayed=replace(practice, items=exam.items),
+        exam=exam,
+        minutes=described.minutes,
+    )
