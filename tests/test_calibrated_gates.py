@@ -315,7 +315,7 @@ def test_another_served_model_than_calibrated_decides_nothing(
 
 def write_server_verdicts(project: Project) -> None:
     """Write ratings of a person who says what the server says."""
-    anchors = "".join(f"\n  {number}: as anchored" for number in range(1, 6))
+    anchors = "".join(f"  {number}: x\n" for number in range(1, 6))
     with project.people.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["item", "variant", "rater", "axis", "score"])

@@ -59,6 +59,7 @@ COMMANDS = {
     "break": "The exercise: remove one rule, see what it does to the scores.",
     "lint": "Check rubrics, exams, judges and decision tables for mistakes.",
     "verify": "Recompute a published breakdown and say where it is wrong.",
+    "mcp": "Serve the tools of markscheme to an assistant over stdio.",
 }
 
 

@@ -18,7 +18,7 @@ from markscheme.tell.language import (
     translate,
     translate_stored,
 )
-from markscheme.vocabulary import Outcome, format_short
+from markscheme.vocabulary import Outcome, format_short, format_signed
 from markscheme.weigh.calibration import AxisCalibration, Calibration, Prediction
 
 TableRows: TypeAlias = list[tuple[str, ...]]
@@ -177,8 +177,7 @@ def _describe_bias(axis: AxisCalibration) -> str:
 
 
 def _format_signed(value: Fraction | float) -> str:
-    shown = format_short(Fraction(value), 2)
-    return f"+{shown}" if value > 0 and shown != "0" else shown
+    return format_signed(Fraction(value), 2)
 
 
 def _describe_prediction(prediction: Prediction) -> Iterator[str]:

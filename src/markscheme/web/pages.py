@@ -54,8 +54,11 @@ def render(request: WebRequest, template: str, *, status: int = 200, **view: Any
 def render_html_page(
     request: WebRequest, page: HtmlPage, template: str, **context: Any
 ) -> Response:
-    """Return a page of the reports; the template extends that of the report."""
-    return render(request, template, data=embed_json(page.data), **page.view, **context)
+    """Return a page of the reports; the template extends that of the report.
+
+    `context` adds to what the report shows, or replaces parts of it.
+    """
+    return render(request, template, data=embed_json(page.data), **{**page.view, **context})
 
 
 @cache

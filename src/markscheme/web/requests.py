@@ -36,7 +36,16 @@ EVERYBODY: frozenset[Role | None] = frozenset({*Role, None})
 class WebRequest(Request):
     """A request with the services of the app and what its session grants."""
 
-    grant: Grant | None = None
+    @property
+    def grant(self) -> Grant | None:
+        """What the session grants, once it was looked up."""
+        grant: Grant | None = getattr(self.state, "grant", None)
+        return grant
+
+    async def load_grant(self) -> None:
+        """Look the session up, if the browser holds one."""
+        if self.session_token is not None:
+            self.state.grant = await self.services.find_grant(self.session_token)
 
     @property
     def services(self) -> Services:
@@ -107,8 +116,7 @@ def route(
         request = WebRequest(plain.scope, plain.receive)
         set_language(request.language)
         with _translate_errors():
-            if request.session_token is not None:
-                request.grant = await request.services.find_grant(request.session_token)
+            await request.load_grant()
             if request.role not in allow:
                 raise HTTPException(401 if request.grant is None else 403)
             return await handler(request)

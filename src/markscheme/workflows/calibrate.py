@@ -51,6 +51,7 @@ from markscheme.weigh.calibration import (
     CalibrationReason,
     Prediction,
     Probe,
+    ReasonCode,
     SampleRecord,
     measure_axis,
     pair_ratings,
@@ -569,7 +570,7 @@ def _find_spoiling_reasons(
             name=first.name,
             why=first.because,
         )
-        yield Outcome.FAIL, CalibrationReason(code="canary", because=because)
+        yield Outcome.FAIL, CalibrationReason(code=ReasonCode.CANARY, because=because)
     for name, models in asked.served.items():
         if len(models) > 1:
             because = sentence(
@@ -577,10 +578,10 @@ def _find_spoiling_reasons(
                 judge=name,
                 models=", ".join(models),
             )
-            yield Outcome.UNDECIDED, CalibrationReason(code="served", because=because)
+            yield Outcome.UNDECIDED, CalibrationReason(code=ReasonCode.SERVED, because=because)
     if asked.stopped is not None:
         because = sentence("not everything was asked: {why}", why=asked.stopped)
-        yield Outcome.UNDECIDED, CalibrationReason(code="stopped", because=because)
+        yield Outcome.UNDECIDED, CalibrationReason(code=ReasonCode.STOPPED, because=because)
 
 
 def _predict_means(request: CalibrationRequest, asked: _AskedJudge) -> dict[str, Prediction]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from markscheme.keep import Baseline, RunStatus, Store, StoredRun
-from markscheme.vocabulary import MarkschemeError, Outcome
+from markscheme.vocabulary import Level, MarkschemeError, Outcome
 from markscheme.weigh.gates import GateReport
 from markscheme.workflows.find_run import RunFinder
 from markscheme.workflows.gate import judge_run
@@ -26,7 +26,6 @@ SERIES_LENGTH = 20
 # A run with more answers than that takes too long to judge for a list.
 _MAX_JUDGED_ANSWERS = 5_000
 _MAX_CACHED_VERDICTS = 10_000
-_MISSED = frozenset({Outcome.FAIL, Outcome.UNDECIDED, Outcome.WARN})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,9 +116,12 @@ class VerdictCache:
 
 
 def summarize_gates(report: GateReport) -> RunVerdict:
-    """Return the verdict with the names of the gates that are not met."""
+    """Return the verdict with the gates that are not met, and hard ones that cannot be decided."""
     missed = tuple(
-        (found.gate.name, found.outcome) for found in report.outcomes if found.outcome in _MISSED
+        (found.gate.name, found.outcome)
+        for found in report.outcomes
+        if found.outcome in {Outcome.FAIL, Outcome.WARN}
+        or (found.outcome is Outcome.UNDECIDED and found.gate.level is Level.HARD)
     )
     return RunVerdict(outcome=report.verdict, missed=missed)
 

@@ -105,7 +105,7 @@ def draw_item_bars(report: RunReport) -> Figure | None:
 def build_axis_means_figure(report: RunReport) -> Figure | None:
     """Draw the mean of each axis with its interval."""
     known = report.distribution
-    if known is None:
+    if known is None or not known.axes:
         return None
     found = [
         charts.AxisMean(name=axis, mean=to_float(one.mean) or 0.0, lower=one.lower, upper=one.upper)

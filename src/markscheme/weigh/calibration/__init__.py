@@ -27,6 +27,7 @@ from markscheme.weigh.calibration.result import (
     Calibration,
     CalibrationReason,
     CanaryReport,
+    ReasonCode,
     SampleRecord,
 )
 
@@ -44,6 +45,7 @@ __all__ = [
     "CanaryReport",
     "Prediction",
     "Probe",
+    "ReasonCode",
     "SampleRecord",
     "judge_canaries",
     "measure_axis",

@@ -17,6 +17,7 @@ from markscheme.vocabulary import Outcome, format_decimal, sentence
 from markscheme.weigh.calibration.result import (
     CalibrationReason,
     ConstantJudge,
+    ReasonCode,
     Steadiness,
 )
 from markscheme.weigh.stats import KappaBounds
@@ -65,14 +66,14 @@ def decide_axis(evidence: Evidence) -> tuple[Outcome, tuple[CalibrationReason, .
             "kappa is {kappa}, at least {lower} with 95 % certainty, and {needed} is needed",
             **shown,
         )
-        return Outcome.PASS, (CalibrationReason(code="agrees", because=because),)
+        return Outcome.PASS, (CalibrationReason(code=ReasonCode.AGREES, because=because),)
     return Outcome.UNDECIDED, (_explain_uncertainty(evidence, shown),)
 
 
 def _find_missing_evidence(evidence: Evidence) -> CalibrationReason | None:
     if not evidence.judge:
         because = sentence("no mark of the judge could be compared with people's")
-        return CalibrationReason(code="nothing-read", because=because)
+        return CalibrationReason(code=ReasonCode.NOTHING_READ, because=because)
     if len(evidence.people) == 1:
         (score,) = evidence.people
         because = sentence(
@@ -80,7 +81,7 @@ def _find_missing_evidence(evidence: Evidence) -> CalibrationReason | None:
             " from more",
             score=format_score(score),
         )
-        return CalibrationReason(code="people-constant", because=because)
+        return CalibrationReason(code=ReasonCode.PEOPLE_CONSTANT, because=because)
     return None
 
 
@@ -88,19 +89,19 @@ def _find_failures(evidence: Evidence) -> Iterator[CalibrationReason]:
     constant = _find_constant_judge(evidence)
     unsteadiness = list(_find_unsteadiness(evidence.steadiness))
     # What depends on the order explains low agreement; that it is not steady does not.
-    yield from (reason for reason in unsteadiness if reason.code == "order")
+    yield from (reason for reason in unsteadiness if reason.code is ReasonCode.ORDER)
     if constant:
         yield constant
     else:
         yield from _find_disagreement(evidence.bounds, evidence.needed)
-    yield from (reason for reason in unsteadiness if reason.code != "order")
+    yield from (reason for reason in unsteadiness if reason.code is not ReasonCode.ORDER)
     best, distance = evidence.constant, evidence.distance
     if constant is None and best is not None and distance is not None and distance >= best.distance:
         because = sentence(
             "it is no nearer to people than a judge that always says {score}",
             score=format_score(best.score),
         )
-        yield CalibrationReason(code="no-better-than-constant", because=because)
+        yield CalibrationReason(code=ReasonCode.NO_BETTER_THAN_CONSTANT, because=because)
 
 
 def _find_disagreement(bounds: KappaBounds, needed: Fraction) -> Iterator[CalibrationReason]:
@@ -117,20 +118,20 @@ def _find_disagreement(bounds: KappaBounds, needed: Fraction) -> Iterator[Calibr
         because = sentence(
             "it marks against people: kappa is {kappa}, at most {high}, below chance", **shown
         )
-        yield CalibrationReason(code="inverted", because=because)
+        yield CalibrationReason(code=ReasonCode.INVERTED, because=because)
     elif bounds.high < needed and bounds.low <= 0:
         because = sentence(
             "it agrees with people no more than chance does: kappa is {kappa}, from {low} to"
             " {high}, and {needed} is needed",
             **shown,
         )
-        yield CalibrationReason(code="chance", because=because)
+        yield CalibrationReason(code=ReasonCode.CHANCE, because=because)
     elif bounds.high < needed:
         because = sentence(
             "it agrees too little: kappa is {kappa}, at most {high}, and {needed} is needed",
             **shown,
         )
-        yield CalibrationReason(code="low-agreement", because=because)
+        yield CalibrationReason(code=ReasonCode.LOW_AGREEMENT, because=because)
 
 
 def _find_constant_judge(evidence: Evidence) -> CalibrationReason | None:
@@ -138,13 +139,14 @@ def _find_constant_judge(evidence: Evidence) -> CalibrationReason | None:
         return None
     (score,) = evidence.judge
     templates = {
-        "always-lowest": sentence("it gives every answer the lowest mark, {score}"),
-        "always-highest": sentence("it gives every answer the highest mark, {score}"),
-        "constant": sentence("it gives every answer the same mark, {score}"),
+        ReasonCode.ALWAYS_LOWEST: sentence("it gives every answer the lowest mark, {score}"),
+        ReasonCode.ALWAYS_HIGHEST: sentence("it gives every answer the highest mark, {score}"),
+        ReasonCode.CONSTANT: sentence("it gives every answer the same mark, {score}"),
     }
-    code = "constant"
+    code = ReasonCode.CONSTANT
     if evidence.extremes is not None and score in evidence.extremes:
-        code = ("always-lowest", "always-highest")[evidence.extremes.index(score)]
+        ends = (ReasonCode.ALWAYS_LOWEST, ReasonCode.ALWAYS_HIGHEST)
+        code = ends[evidence.extremes.index(score)]
     return CalibrationReason(code=code, because=templates[code].format(score=format_score(score)))
 
 
@@ -159,14 +161,14 @@ def _find_unsteadiness(steadiness: Steadiness | None) -> Iterator[CalibrationRea
             n=order,
             of=steadiness.verdicts,
         )
-        yield CalibrationReason(code="order", because=because)
+        yield CalibrationReason(code=ReasonCode.ORDER, because=because)
     elif max(order, repeat) >= limit:
         because = sentence(
             "it is not steady: {n} of {of} marks changed when it was asked again",
             n=max(order, repeat),
             of=steadiness.verdicts,
         )
-        yield CalibrationReason(code="unsteady", because=because)
+        yield CalibrationReason(code=ReasonCode.UNSTEADY, because=because)
 
 
 def _explain_uncertainty(evidence: Evidence, shown: Mapping[str, str]) -> CalibrationReason:
@@ -174,7 +176,7 @@ def _explain_uncertainty(evidence: Evidence, shown: Mapping[str, str]) -> Calibr
     bounds = evidence.bounds
     if bounds.kappa is None or bounds.lower is None:
         because = sentence("kappa is not defined: nothing can differ by chance")
-        return CalibrationReason(code="undefined", because=because)
+        return CalibrationReason(code=ReasonCode.UNDEFINED, because=because)
     if evidence.unread:
         because = sentence(
             "kappa is {kappa}, but with {unread} unread marks counted as wrong it may be as low as"
@@ -182,7 +184,7 @@ def _explain_uncertainty(evidence: Evidence, shown: Mapping[str, str]) -> Calibr
             unread=evidence.unread,
             **shown,
         )
-        return CalibrationReason(code="unread", because=because)
+        return CalibrationReason(code=ReasonCode.UNREAD, because=because)
     if bounds.kappa > evidence.needed:
         # The distance to the bound shrinks with the root of the number of answers.
         ratio = (bounds.kappa - bounds.lower) / (bounds.kappa - evidence.needed)
@@ -194,10 +196,10 @@ def _explain_uncertainty(evidence: Evidence, shown: Mapping[str, str]) -> Calibr
                 answers=answers,
                 **shown,
             )
-            return CalibrationReason(code="too-few", because=because)
+            return CalibrationReason(code=ReasonCode.TOO_FEW, because=because)
     because = sentence(
         "cannot tell: kappa is {kappa}, at least {lower} with 95 % certainty, and {needed} is"
         " needed",
         **shown,
     )
-    return CalibrationReason(code="too-few", because=because)
+    return CalibrationReason(code=ReasonCode.TOO_FEW, because=because)

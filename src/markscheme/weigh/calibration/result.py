@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -12,11 +13,34 @@ from markscheme.weigh.calibration.canaries import CanaryOutcome
 from markscheme.weigh.calibration.prediction import Prediction
 
 
+class ReasonCode(StrEnum):
+    """Why a calibration came out as it did, for programs; docs/calibration.md explains each."""
+
+    AGREES = "agrees"
+    ORDER = "order"
+    ALWAYS_HIGHEST = "always-highest"
+    ALWAYS_LOWEST = "always-lowest"
+    CONSTANT = "constant"
+    INVERTED = "inverted"
+    CHANCE = "chance"
+    LOW_AGREEMENT = "low-agreement"
+    UNSTEADY = "unsteady"
+    NO_BETTER_THAN_CONSTANT = "no-better-than-constant"
+    CANARY = "canary"
+    TOO_FEW = "too-few"
+    UNREAD = "unread"
+    PEOPLE_CONSTANT = "people-constant"
+    NOTHING_READ = "nothing-read"
+    UNDEFINED = "undefined"
+    SERVED = "served"
+    STOPPED = "stopped"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CalibrationReason:
     """Why a calibration came out as it did: a code for programs, a sentence for people."""
 
-    code: str
+    code: ReasonCode
     because: str
 
 

@@ -26,8 +26,7 @@ from markscheme.weigh.totals import Run
 CALIBRATE_COMMAND = (
     "markscheme calibrate -r RUBRIC -e EXAM -a ANSWERS -j JUDGE --ratings PEOPLE.csv"
 )
-_ALL_AXES = {"score", "passed", "baseline"}
-_ONE_AXIS = {"axis", "failures"}
+_FREE_OF_MARKS = {"errors", "missing", "latency", "cost"}  # the first words of metrics
 _DECIDED = {Outcome.PASS, Outcome.WARN, Outcome.FAIL}
 
 
@@ -116,10 +115,9 @@ def require_calibration(outcome: GateOutcome, run: Run, baseline: Run | None) ->
 
 def _list_needed_axes(gate: Gate, run: Run) -> tuple[str, ...]:
     """Return the axes that the metric of a gate is computed from."""
-    metric = gate.metric
-    if metric in _ONE_AXIS:
-        return (gate.axis or "",)
-    return run.marks.axes if metric in _ALL_AXES else ()
+    if gate.metric.partition("_")[0] in _FREE_OF_MARKS:
+        return ()
+    return run.marks.axes if gate.axis is None else (gate.axis,)
 
 
 def _list_instruments(judged: dict[str, JudgedAxis]) -> dict[str, tuple[object, ...]]:
