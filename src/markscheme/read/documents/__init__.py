@@ -65,6 +65,7 @@ from markscheme.read.documents.sources import (
 )
 from markscheme.read.documents.validation import (
     Constraints,
+    Converter,
     Model,
     ModelValidationError,
     ProblemCollector,
@@ -100,6 +101,7 @@ __all__ = [
     "ClassDocument",
     "CommentedMapping",
     "Constraints",
+    "Converter",
     "FieldPath",
     "ItemCheck",
     "ItemModel",
