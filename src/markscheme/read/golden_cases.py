@@ -335,7 +335,9 @@ def _build_case(item: Item, model: CaseModel) -> GoldenCase:
 def _build_marks(given: Any) -> Iterator[Mark]:
     """Yield the marks of one axis: one, or one for each criterion."""
     for criterion, mark in given.items() if isinstance(given, Mapping) else (("", given),):
-        score = mark if isinstance(mark, str) else Fraction(mark)
+        is_number = isinstance(mark, bool | int | Decimal)
+        # What is neither is a problem that was reported.
+        score = Fraction(mark) if is_number else str(mark)
         yield Mark(score=score, source=MarkSource.PERSON, by="case", criterion=str(criterion))
 
 
