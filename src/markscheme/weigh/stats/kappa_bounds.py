@@ -131,7 +131,7 @@ def _list_sums(answers: Sequence[ScoredAnswer], span: int | None) -> _Sums:
     """
     furthest = 1 if span is None else span * span
     names = sorted({name for answer in answers for pair in answer.pairs for name in pair}, key=str)
-    places = {name: at for at, name in enumerate(names)} if span is None else {}
+    places = {name: at for at, name in enumerate(names)} if span is None else None
     plain = [_sum_answer(answer, furthest, places, answer.wrong) for answer in answers]
     strict = [
         _sum_answer(answer, furthest, places, answer.wrong + answer.unread) for answer in answers
@@ -149,11 +149,11 @@ def _list_sums(answers: Sequence[ScoredAnswer], span: int | None) -> _Sums:
 
 
 def _sum_answer(
-    answer: ScoredAnswer, furthest: int, places: Mapping[Hashable, int], wrong: int
+    answer: ScoredAnswer, furthest: int, places: Mapping[Hashable, int] | None, wrong: int
 ) -> _Row:
     pairs = answer.pairs
     size = len(pairs) + wrong
-    if not places:
+    if places is None:
         apart = sum((one - other) ** 2 for one, other in pairs)
         ones, others = sum(one for one, _ in pairs), sum(other for _, other in pairs)
         squares = sum(one * one + other * other for one, other in pairs)
