@@ -27,7 +27,7 @@ from markscheme.vocabulary import NoteAxis, ScaleAxis, format_short
 from markscheme.web.pages import render
 from markscheme.web.requests import read_form, redirect
 from markscheme.weigh.rating_design import compute_text_key
-from markscheme.weigh.rating_study import QuestionKey, Seat
+from markscheme.weigh.rating_study import MarkKey, Seat
 from markscheme.workflows.study import (
     RatingStudy,
     StudyCache,
@@ -64,7 +64,7 @@ Value = TypeVar("Value")
 class Field:
     """One question about one answer, as a form field has it. `place` names the answer."""
 
-    key: QuestionKey
+    key: MarkKey
     question: StudyQuestion
     place: int
     label: str
@@ -112,7 +112,7 @@ def _split_fields(study: RatingStudy, seat: Seat) -> list[list[Field]]:
     by_answer = [
         [
             Field(
-                key=QuestionKey(seat.item, variant, question.axis, question.criterion),
+                key=MarkKey(seat.item, variant, question.axis, question.criterion),
                 question=question,
                 place=seat.place + at,
                 label=_format_label(at),
@@ -401,7 +401,7 @@ async def undo(request: WebRequest) -> Response:
         return redirect(f"/rate/{study.id}")
     if mark is None:
         return redirect(f"/rate/{study.id}")
-    key = QuestionKey(mark.item, mark.variant, mark.axis, mark.criterion)
+    key = MarkKey(mark.item, mark.variant, mark.axis, mark.criterion)
     for card in list_cards(study, sheet):
         for number, field in enumerate(card.fields):
             if field.key == key:
