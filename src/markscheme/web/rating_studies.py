@@ -18,7 +18,7 @@ _OWNER, _RATER = {Role.OWNER}, {Role.RATER}
 
 
 def _rater_route(path: str, name: str, method: str = "GET") -> Route:
-    return route(f"/rate/{{study}}{path}", defer("rating_pages", name), allow=_RATER, method=method)
+    return route(f"/rate{path}", defer("rating_pages", name), allow=_RATER, method=method)
 
 
 def _owner_route(path: str, name: str, method: str = "GET") -> Route:
@@ -26,12 +26,13 @@ def _owner_route(path: str, name: str, method: str = "GET") -> Route:
 
 
 routes = [
-    _rater_route("", "show_overview"),
-    _rater_route("/next", "take_next", "POST"),
-    _rater_route("/marks", "add_mark", "POST"),
-    _rater_route("/undo", "undo", "POST"),
-    _rater_route("/{query:int}/{part:int}", "show_card"),
-    _rater_route("/{query:int}/{part:int}", "submit_card", "POST"),
+    _rater_route("", "go_to_study"),
+    _rater_route("/{study}", "show_overview"),
+    _rater_route("/{study}/next", "take_next", "POST"),
+    _rater_route("/{study}/marks", "add_mark", "POST"),
+    _rater_route("/{study}/undo", "undo", "POST"),
+    _rater_route("/{study}/{query:int}/{part:int}", "show_card"),
+    _rater_route("/{study}/{query:int}/{part:int}", "submit_card", "POST"),
     _owner_route("", "list_studies"),
     _owner_route("/{study}", "show_study"),
     _owner_route("/{study}/close", "close", "POST"),
@@ -41,4 +42,7 @@ routes = [
     _owner_route("/{study}/ratings.csv", "download_ratings"),
     _owner_route("/{study}/adjudications.csv", "download_adjudications"),
 ]
-navigation = [NavigationLink(path="/studies", text=sentence("Rating studies"), allow=_OWNER)]
+navigation = [
+    NavigationLink(path="/studies", text=sentence("Rating studies"), allow=_OWNER),
+    NavigationLink(path="/rate", text=sentence("My queries"), allow=_RATER),
+]
