@@ -298,6 +298,13 @@ def test_a_page_of_the_portal_is_small(learner: Client) -> None:
     assert len(learner.get(script[1]).body.encode()) < 12_000
 
 
+def test_without_a_class_the_page_says_how_to_open_one(tmp_path: Path) -> None:
+    with serve(tmp_path / "s.db") as running:
+        owner = running.owner()
+        assert "markscheme serve --class 7b.yaml" in owner.get("/class").body
+        assert {owner.get(path).status for path in ("/join", "/class/items")} == {404}
+
+
 def test_the_owner_practises_as_the_learner_without_a_class(server: Server) -> None:
     owner = server.owner()
     owner.post("/learn/card", {"id": "own", "item": "p-41-001", "f-correction": "was"})

@@ -76,7 +76,10 @@ async def join(request: WebRequest) -> Response:
 
 async def show_class(request: WebRequest) -> Response:
     """Show the learners of the class."""
-    class_name, portal = find_class(request), request.services.portal
+    portal = request.services.portal
+    class_name = portal.class_name
+    if class_name is None:
+        return render(request, "no_class.html")
     now = datetime.now(UTC)
     rows = await request.services.read(lambda store: load_class_overview(store, portal, now))
     gate = next((one for one in portal.rubric.gates if one.metric == "score"), None)

@@ -164,7 +164,8 @@ def _build_result(
     for item in exam.items:
         fields = answers[item.id].fields if item.id in answers else {}
         told, score = _explain(rubric, item, fields)
-        rows.append({"item": item, "typed": fields, "feedback": told, "score": score})
+        written = " · ".join(text for text in fields.values() if text.strip())
+        rows.append({"item": item, "written": written, "feedback": told, "score": score})
     judged = judge_paper(rubric, exam, answers)
     return {
         "paper": paper,
@@ -172,7 +173,6 @@ def _build_result(
         "score": format_decimal(judged.score, 4),
         "outcome": judged.outcome,
         "gate": judged.outcome and format_short(judged.outcome.gate.at_least),
-        "fields": list_answer_fields(rubric),
     }
 
 
