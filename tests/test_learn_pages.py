@@ -260,6 +260,10 @@ def test_a_learner_sees_no_paper_of_another_and_no_page_of_the_teacher(
     assert learner.get("/papers/theirs").status == 404
     assert learner.post("/papers/theirs/hand-in", {}).status == 404
     assert {learner.get(path).status for path in ("/class", "/class/items", "/")} == {403}
+    teacher = server.owner()
+    assert teacher.get("/papers/theirs").status == 200
+    assert teacher.post("/papers/theirs/hand-in", {}).status == 404
+    assert teacher.post("/papers/theirs/answers", {"id-x-39-01": "a"}).status == 404
 
 
 def test_learners_enter_with_name_and_code_and_are_slowed_down_when_they_guess(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
@@ -16,16 +16,14 @@ from markscheme.learn import (
     DeckState,
     ItemAnalysis,
     analyse_items,
-    build_answer,
     build_deck_state,
     count_cards,
     describe_tag,
     find_study_day,
     find_weakest_tag,
 )
-from markscheme.mark import find_leading_axis, mark_answer
+from markscheme.mark import find_leading_axis
 from markscheme.vocabulary import to_fraction
-from markscheme.workflows.papers import load_paper_documents
 
 if TYPE_CHECKING:
     from markscheme.workflows.portal import Portal
@@ -110,19 +108,32 @@ def analyse_class_items(store: Store, portal: Portal) -> ItemAnalysis:
     }
     answers: list[dict[str, bool]] = []
     near_misses: dict[str, list[str]] = defaultdict(list)
+    leading = find_leading_axis(portal.rubric)
+    axis = next(
+        (spec.name for spec in portal.rubric if spec.axis is leading), portal.rubric.axes[0].name
+    )
+    wanted = {item.id for item in portal.exam.items}
     for paper in first.values():
-        rubric, exam = load_paper_documents(store, paper)
-        if exam.fingerprint != portal.exam.fingerprint:
+        if paper.run is None:
             continue
-        given = store.learning.list_paper_answers(paper.id)
-        leading = find_leading_axis(rubric)
-        name = next((spec.name for spec in rubric if spec.axis is leading), rubric.axes[0].name)
         right = {}
-        for item in exam.items:
-            fields = given[item.id].fields if item.id in given else {}
-            cell = mark_answer(rubric, item, build_answer(rubric, fields)).cells[name]
-            right[item.id] = cell.value == 1
-            if not right[item.id] and cell.near_miss is not None:
-                near_misses[item.id].append(cell.near_miss)
-        answers.append(right)
+        for item, value, near_miss in read_axis_marks(store, paper.run, axis):
+            right[item] = value == 1
+            if value != 1 and near_miss is not None:
+                near_misses[item].append(near_miss)
+        if right.keys() == wanted:
+            answers.append(right)
     return analyse_items([item.id for item in portal.exam.items], answers, near_misses)
+
+
+def read_axis_marks(
+    store: Store, run: str, axis: str
+) -> Iterator[tuple[str, float | None, str | None]]:
+    """Yield item, value and near miss of one axis for each answer of a stored run.
+
+    The marks of the run are read, not made again: of a forgotten learner nothing else is left.
+    """
+    for answered, cells in zip(store.read_answers(run), store.read_cells(run), strict=True):
+        values = cells["breakdown"].struct.field(axis)
+        near = cells["near_miss"].struct.field(axis)
+        yield from zip(answered["item"], values, near, strict=True)
