@@ -75,12 +75,30 @@ def test_learners_have_due_cards_shares_and_their_last_paper(
             practise(store, portal, ana.id, number, form)
     run = sit_exam(place, portal, ana.id, right=20)
     with open_store(place, create=False) as store:
-        first, second = load_class_overview(store, portal, NOW + timedelta(days=1))
+        first, second = load_class_overview(store, portal, NOW + timedelta(days=1)).learners
     assert (first.name, first.due, first.done, first.recalled) == ("Ana", 4, 4, Fraction(1, 2))
     assert first.paper is not None
     assert (first.paper.run, first.score) == (run, Fraction(3, 4))
     assert (second.name, second.due, second.done, second.recalled) == ("Eva", 0, 0, None)
     assert (second.paper, second.score, second.weakest) == (None, None, None)
+
+
+def test_the_tags_that_the_class_finds_hard_count_all_learners(
+    tmp_path: Path, portal: Portal
+) -> None:
+    past = [
+        number
+        for number, item in enumerate(portal.practice.items)
+        if item.tags["tense"] == "past-simple"
+    ]
+    with open_store(tmp_path / "s.db", create=True) as store:
+        for name, number in zip(("Ana", "Eva", "Luis"), past, strict=False):
+            learner, _ = store.learning.add_learner(name, "7b")
+            practise(store, portal, learner.id, number, "was")
+        hardest = load_class_overview(store, portal, NOW).hardest
+    assert [(tag.key, tag.value, tag.share, tag.answers) for tag in hardest] == [
+        ("tense", "past-simple", Fraction(1, 3), 3)
+    ]
 
 
 def test_items_are_analysed_over_papers_also_of_learners_who_were_forgotten(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,18 +15,22 @@ from markscheme.learn import (
     CardReview,
     DeckState,
     ItemAnalysis,
+    WeakTag,
     analyse_items,
     build_deck_state,
     count_cards,
     describe_tag,
     find_study_day,
     find_weakest_tag,
+    list_weak_tags,
 )
 from markscheme.mark import find_leading_axis
 from markscheme.vocabulary import to_fraction
 
 if TYPE_CHECKING:
     from markscheme.workflows.portal import Portal
+
+_HARDEST_SHOWN = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,15 +47,27 @@ class LearnerRow:
     score: Fraction | None
 
 
-def load_class_overview(store: Store, portal: Portal, now: datetime) -> list[LearnerRow]:
-    """Return a row for each learner of the portal's class."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClassOverview:
+    """The learners of a class, and the tags that the class finds hardest."""
+
+    learners: tuple[LearnerRow, ...] = ()
+    hardest: tuple[WeakTag, ...] = ()
+
+
+def load_class_overview(store: Store, portal: Portal, now: datetime) -> ClassOverview:
+    """Return a row for each learner of the portal's class, and what all of them find hard."""
     learners = store.learning.list_learners(portal.class_name or "")
     if not learners:
-        return []
+        return ClassOverview()
     ids = [learner.id for learner in learners]
     grades: dict[str, list[CardReview]] = defaultdict(list)
+    answers: Counter[str] = Counter()
+    recalled: Counter[str] = Counter()
     for id_, item, day, quality in store.learning.list_grades(ids):
         grades[id_].append(CardReview(item=item, day=day, grade=quality))
+        answers[item] += 1
+        recalled[item] += quality >= PASS_GRADE
     papers: dict[str, Paper] = {}
     for paper in store.learning.list_papers(ids):
         if paper.run is not None:
@@ -75,7 +91,9 @@ def load_class_overview(store: Store, portal: Portal, now: datetime) -> list[Lea
                 score=None if counts is None else read_score(counts),
             )
         )
-    return rows
+    counts_by_item = {item: (recalled[item], n) for item, n in answers.items()}
+    hardest = list_weak_tags(portal.practice.items, counts_by_item)[:_HARDEST_SHOWN]
+    return ClassOverview(learners=tuple(rows), hardest=tuple(hardest))
 
 
 def read_score(counts: Mapping[str, object]) -> Fraction | None:
