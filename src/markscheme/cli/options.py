@@ -10,6 +10,9 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+COMPLETION_VARIABLE = "_MARKSCHEME_COMPLETE"
+"""The environment variable by which the completion script of a shell asks for completions."""
+
 format_option = click.option(
     "--format",
     "format_",

@@ -34,6 +34,7 @@ from markscheme.vocabulary import (
     ZERO,
     Level,
     Outcome,
+    Status,
     format_decimal,
     format_fixed,
     restore_row_messages,
@@ -66,6 +67,7 @@ _COLUMN_GAP = 2
 _AXES_SHARE = 0.45
 ERRORS_SHOWN = 10
 GROUPS_SHOWN = 3
+_NOT_APPLICABLE = Status.NOT_APPLICABLE.value
 _NAME_WIDTH = 24  # of subjects, exams and rubrics in the list of runs
 _OUTCOME_STYLES = {
     Outcome.PASS: "bold green",
@@ -172,9 +174,10 @@ class RunPage:
     def _build_row(self, row: Mapping[str, Any], *, named: bool) -> list[Text | str]:
         got = row["got"] if row["got"] is not None else _ROW_STATUS_WORDS[row["status"]]
         got = got if row["got"] is not None else translate_stored(got)
-        cells = [self._format_mark(row["breakdown"], spec.name) for spec in self.rubric]
+        cells = [self._format_mark(row, spec.name) for spec in self.rubric]
         score = _format_score(row)
-        style = "red" if row["score"] is None or row["score"] < 1 else ""
+        is_fine = row["status"] == _NOT_APPLICABLE or (row["score"] or 0) >= 1
+        style = "" if is_fine else "red"
         return [
             Text(_format_row_label(row, named=named)),
             Text(_shorten_got(got), style="" if row["got"] is not None else "magenta"),
@@ -183,10 +186,11 @@ class RunPage:
             Text(score, style=style),
         ]
 
-    def _format_mark(self, breakdown: Mapping[str, float | None] | None, axis: str) -> Text:
-        value = None if breakdown is None else breakdown[axis]
+    def _format_mark(self, row: Mapping[str, Any], axis: str) -> Text:
+        value = None if row["breakdown"] is None else row["breakdown"][axis]
         if value is None:
-            return Text("–", style="magenta")
+            is_excused = _get_cell_status(row, axis) == _NOT_APPLICABLE
+            return Text("n/a") if is_excused else Text("–", style="magenta")
         if value in {0, 1}:
             return Text(self._mark_signs[0 if value else 1], style="green" if value else "red")
         return Text(format_fixed(to_fraction(value), 2), style="yellow")
@@ -199,7 +203,7 @@ class RunPage:
         for spec in sorted(self.rubric, key=lambda spec: -spec.weight):
             for row in rows:
                 value = row["breakdown"][spec.name]
-                is_excused = value is None and _get_cell_status(row, spec.name) == "n/a"
+                is_excused = value is None and _get_cell_status(row, spec.name) == _NOT_APPLICABLE
                 if not is_excused and (value is None or value < 1):
                     lost.append((row, spec))
         if not lost:
@@ -365,6 +369,8 @@ def _format_score(row: Mapping[str, Any]) -> str:
     """Return the score of a row with two decimals, or its bounds."""
     if row["score"] is not None:
         return format_fixed(to_fraction(row["score"]), 2)
+    if row["status"] == _NOT_APPLICABLE:
+        return "n/a"
     bounds = row["bounds"] or ()
     return " … ".join(format_fixed(to_fraction(bound), 2) for bound in bounds) or "–"
 
