@@ -56,9 +56,13 @@ class ScannerBuild(BuildHookInterface[Any]):
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Compile, before the files of the package are collected."""
         del version
-        name, chosen = _choose_platform()
+        chosen = _choose_platform()
         folder = Path(self.root, FOLDER)
         library = folder / "_scan.so"
+        if PLATFORM_VARIABLE in os.environ:
+            # The library in place stays that of this machine.
+            self._temporary = tempfile.TemporaryDirectory()
+            library = Path(self._temporary.name, library.name)
         library.unlink(missing_ok=True)
         try:
             _compile(folder / "scan.c", library, chosen)
@@ -70,17 +74,16 @@ class ScannerBuild(BuildHookInterface[Any]):
         tag = chosen.tag if chosen else sysconfig.get_platform()
         tag = tag.replace("-", "_") if chosen else tag.replace("-", "_").replace(".", "_")
         build_data.update(pure_python=False, tag=f"py3-none-{tag}")
-        build_data["artifacts"].append(f"{FOLDER}/{library.name}")
-        self.app.display_info(f"compiled for {name}")
+        packed = f"{FOLDER.removeprefix('src/')}/{library.name}"
+        build_data["force_include"][str(library)] = packed
 
 
-def _choose_platform() -> tuple[str, Platform | None]:
+def _choose_platform() -> Platform | None:
     """Return the platform that is asked for, or that of this machine, which may have no wheel."""
     stated = os.environ.get(PLATFORM_VARIABLE)
     if stated is not None and stated not in PLATFORMS:
         raise ValueError(f"{PLATFORM_VARIABLE} is one of {', '.join(PLATFORMS)}, not {stated}")
-    name = stated or f"{platform.system()}-{platform.machine()}".lower()
-    return name, PLATFORMS.get(name)
+    return PLATFORMS.get(stated or f"{platform.system()}-{platform.machine()}".lower())
 
 
 def _compile(source: Path, library: Path, chosen: Platform | None) -> None:
