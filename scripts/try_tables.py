@@ -1,4 +1,4 @@
-"""Score the same answers as tables of pandas, pyarrow, DuckDB and datasets, and compare the results.
+"""Score the same answers as tables of pandas, pyarrow, DuckDB and datasets, and compare.
 
 python scripts/try_tables.py FOLDER
 
