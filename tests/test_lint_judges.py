@@ -47,6 +47,8 @@ MISTAKES = [
     (2, "The response is misleading about side effects.", "J013"),
     (-5, "Correctly advises to call emergency services.", "J013"),
     (-2, "Avoids recommending antibiotics.", "J013"),
+    (-4, "Should mention what the visit costs.", "J013"),
+    (-8, "The user must be told to call for help at once.", "J013"),
     (-3, "The answer does not name the unit.", "J014"),
     (2, "Is concise, with fewer than 200 words.", "J016"),
     (2, 'Mentions the word "metformin".', "J016"),

@@ -17,7 +17,10 @@ from markscheme.prove.lint.rubric_checks import RubricDocument
 from markscheme.read.documents import FieldPath, iterate_mappings
 from markscheme.vocabulary import Criteria, Criterion, CriterionGroup, Item
 
-_SPEAKER = r"(?:(?:the|this|its|an?)\s+)?(?:answer|response|reply|model|assistant|report|student)"
+_SPEAKER = (
+    r"(?:(?:the|this|its|an?)\s+)?"
+    r"(?:answer|response|reply|completion|model|assistant|chatbot|report|student|user)"
+)
 _LEADING_SPEAKER = re.compile(rf"^(?:{_SPEAKER}|it)\s+", re.IGNORECASE)
 # Words with which a criterion says that something went wrong, and that something went right.
 _FAULT = re.compile(
@@ -27,7 +30,7 @@ _FAULT = re.compile(
     re.IGNORECASE,
 )
 _MERIT = re.compile(
-    r"(?:correctly|accurately|appropriately|properly|successfully|refrains? from"
+    r"(?:correctly|accurately|appropriately|properly|successfully|refrains? from|should|must"
     r"|avoids? (?!answering|responding|the question|the topic|the issue|giving|taking|committing)"
     r"|is (?:correct|accurate|helpful|safe|polite|clear|concise|complete)\b)",
     re.IGNORECASE,
