@@ -1,7 +1,7 @@
 """Measure how often `calibrate` would pass a judge that is not good enough.
 
 Each simulated judge has exactly the kappa that is needed, 0.6, so passing it is a mistake; worse
-judges pass less often. Kinds of marks: yes and no in equal parts, mostly yes, a scale from 1 to 5,
+judges pass less often. Kinds of marks: yes and no in equal parts, mostly yes, scales from 1 to 5,
 three options, and criteria in clusters (2 to 12 of one answer, on which the judge is careful or
 careless as a whole). Prints, for each kind and number of answers, how often the bound that decides
 reaches 0.6, and how often the usual bound (kappa minus 1.645 standard errors) does. The exit code
@@ -29,6 +29,7 @@ NEEDED = Fraction(3, 5)
 SIZES = (50, 100, 200)
 ALLOWED = 0.05
 _SCALE_SHARES = (10, 20, 30, 25, 15)
+_HIGH_SHARES = (2, 5, 13, 40, 40)
 _OPTION_SHARES = (50, 30, 20)
 
 Draw = Callable[[Random, int], list[ScoredAnswer]]
@@ -118,6 +119,7 @@ KINDS: dict[str, tuple[Draw, int | None]] = {
     "yes and no, 80 : 20": (draw_yes_no(Fraction(4, 5)), None),
     "yes and no, 90 : 10": (draw_yes_no(Fraction(9, 10)), None),
     "scale from 1 to 5": (draw_copy(_SCALE_SHARES), 4),
+    "scale, mostly 4 and 5": (draw_copy(_HIGH_SHARES), 4),
     "three options": (draw_copy(_OPTION_SHARES), None),
     "criteria in clusters": (draw_clusters, None),
 }

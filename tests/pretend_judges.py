@@ -133,3 +133,8 @@ def mumble(text: str) -> str:
     """Say what people say of most answers, and of every third nothing that can be read."""
     number = blake2b(text.encode(), digest_size=1).digest()[0]
     return "I would rather not." if number % 3 == 0 else copy(text)
+
+
+def refuse(_: str) -> str:
+    """Say nothing that can be read."""
+    return "I would rather not."

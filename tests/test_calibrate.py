@@ -82,6 +82,28 @@ def test_unread_marks_count_as_wrong_in_the_bound_and_in_nothing_else(project: P
     assert list_codes(axis) == ["unread"]
 
 
+def test_a_judge_that_says_nothing_readable_cannot_be_told(project: Project) -> None:
+    project.write_judge(subject="python:pretend_judges:refuse")
+    done = project.calibrate()
+    assert done.code == 4
+    for axis in done.json["axes"].values():
+        assert (axis["outcome"], list_codes(axis)) == ("undecided", ["nothing-read"])
+        assert (axis["n"], axis["kappa"], axis["lower"]) == (0, None, None)
+
+
+def test_a_panel_is_measured_as_a_whole_and_not_by_its_members(project: Project) -> None:
+    names = ("copy", "nearly_copy", "throw_dice")
+    judges = [
+        {"judge": name.replace("_", "-"), "subject": f"python:pretend_judges:{name}"}
+        for name in names
+    ]
+    project.judge.write_text(json.dumps({"panel": "three", "judges": judges}), encoding="utf-8")
+    done = project.calibrate()
+    axis = done.json["axes"]["facts"]
+    assert (axis["outcome"], axis["steadiness"]["verdicts"]) == ("pass", 40)
+    assert axis["steadiness"]["changed_by_repeat"] < 4
+
+
 def test_the_record_tells_bias_confusion_people_and_the_best_constant_judge(
     project: Project,
 ) -> None:

@@ -330,6 +330,15 @@ def test_a_baseline_belongs_to_a_rubric_and_an_exam_and_its_history_stays(store:
     )
 
 
+def test_calibrations_are_kept_whole_and_the_newest_comes_first(store: Store) -> None:
+    first = store.save_calibration(judge="strict", outcome="fail", body={"axes": {"a": 1.5}})
+    second = store.save_calibration(judge="strict", outcome="pass", body={"axes": {}, "s": "ñ"})
+    newest, oldest = store.list_calibrations()
+    assert (newest.id, newest.outcome, newest.body) == (second, "pass", {"axes": {}, "s": "ñ"})
+    assert (oldest.id, oldest.judge, oldest.body) == (first, "strict", {"axes": {"a": 1.5}})
+    assert oldest.made < newest.made
+
+
 def test_an_open_or_unknown_run_cannot_be_a_baseline(store: Store) -> None:
     for run in (begun(store), "feedfeedfeed"):
         with pytest.raises(UsageError, match="not finished"):

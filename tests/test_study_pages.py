@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,7 +13,9 @@ import pytest
 from browsing import DESK, PHONE, faults_of_access
 from hostile import HOSTILE
 from markscheme.keep import open_store
+from markscheme.weigh.rating_study import LEASE_TIME
 from markscheme.workflows.study import load_study
+from markscheme.workflows.study_marks import take_query
 from markscheme.workflows.study_results import collect_study_ratings
 from rating_rooms import Room, open_room, serve_study
 from serving import foreign_requests, visiting
@@ -111,6 +114,24 @@ def test_a_new_link_lets_a_rater_in_who_then_sees_that_the_study_is_closed(room:
     mark = {"id": "late-mark", "place": "1", "axis": "Q-01", "score": "3"}
     assert client.post(f"{room.path}/marks", mark).status == 409
     assert client.post(f"{room.path}/undo", {"id": "late-undo"}).location == room.path
+
+
+def test_a_rater_whose_query_went_to_another_one_is_told(tmp_path: Path) -> None:
+    with open_room(tmp_path, "--per-answer", "1", queries=1) as room:
+        ana, ben = room.rater("ana"), room.rater("ben")
+        long_ago = datetime.now(UTC) - LEASE_TIME
+        with open_store(room.server.store, create=False, now=lambda: long_ago) as store:
+            take_query(store, load_study(store, room.study), "ana")
+        assert ben.post(f"{room.path}/next").location == f"{room.path}/1/1"
+        mark = {"id": "mark-of-ana", "place": "1", "axis": "Q-01", "score": "3"}
+        assert ana.post(f"{room.path}/marks", mark).status == 409
+        answer = ana.post(f"{room.path}/1/1", {"id": "form-of-ana", "score-0": "3"})
+        assert answer.location == f"{room.path}/1/1?state=lost"
+        page = ana.get(answer.location).body
+        assert "was given to another rater" in page
+        assert "<fieldset" not in page
+        assert ana.post(f"{room.path}/next").location == f"{room.path}?state=waiting"
+        assert ana.get("/rate").location == room.path
 
 
 def test_criteria_choices_and_halves_are_rated_by_axis(tmp_path: Path, browser: Browser) -> None:

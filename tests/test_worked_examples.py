@@ -8,7 +8,7 @@ import pytest
 
 from worked_examples import DOCS, run_examples
 
-PAGES = ["library.md", "plugins.md", "pytest.md", "other-tools.md", "mcp.md"]
+PAGES = ["library.md", "plugins.md", "pytest.md", "other-tools.md", "mcp.md", "rewards.md"]
 PAGES += [f"guides/{path.name}" for path in sorted((DOCS / "guides").glob("*.md"))]
 
 

@@ -24,9 +24,9 @@ def run_examples(page: str, folder: Path) -> int:
     commands = 0
     for language, title, block in _BLOCK.findall((DOCS / page).read_text(encoding="utf-8")):
         name = _FILE_NAME.match(block)
-        if title or name is not None:
-            path = shell.folder / (title or name[1])
-            path.write_text(block, encoding="utf-8")
+        file = title or (name[1] if name is not None else "")
+        if file:
+            (shell.folder / file).write_text(block, encoding="utf-8")
         if language == "console":
             for shown in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
                 command, _, wanted = shown.partition("\n")

@@ -29,21 +29,25 @@ class _Project:
     folder: str
     files: tuple[str, ...]
     schemas: tuple[str, ...]
-    command: str
+    commands: tuple[str, ...]
 
 
 _SCORE = "markscheme score -r rubric.yaml -e exam.yaml -a answers.jsonl"
 _PLAIN_PROJECT = _Project(
     folder="project",
-    files=("README.md", "rubric.yaml", "exam.yaml", "answers.jsonl"),
+    files=("README.md", "rubric.yaml", "exam.yaml", "answers.jsonl", "cases/capitals.yaml"),
     schemas=("rubric.schema.json", "exam.schema.json"),
-    command=_SCORE,
+    commands=(
+        _SCORE,
+        "markscheme gate latest",
+        "markscheme audit rubric.yaml -e exam.yaml -c cases/capitals.yaml",
+    ),
 )
 _JUDGED_PROJECT = _Project(
     folder="judged_project",
-    files=(*_PLAIN_PROJECT.files, "judge.yaml", "replies.jsonl", "people.csv"),
+    files=(*_PLAIN_PROJECT.files[:-1], "judge.yaml", "replies.jsonl", "people.csv"),
     schemas=(*_PLAIN_PROJECT.schemas, "judge.schema.json", "panel.schema.json"),
-    command=f"{_SCORE} -j judge.yaml",
+    commands=(f"{_SCORE} -j judge.yaml",),
 )
 
 
@@ -88,7 +92,8 @@ def command(directory: str, *, judge: bool, source: str | None, format_: str) ->
         click.echo(translate("wrote {file}", file=folder / name))
     click.echo("\n" + translate("Now try:"))
     click.echo(f"  cd {shlex.quote(str(folder))}")
-    click.echo(f"  {project.command}")
+    for line in project.commands:
+        click.echo(f"  {line}")
     return ExitCode.OK
 
 
@@ -102,6 +107,7 @@ def _write_project(project: _Project, folder: Path) -> list[str]:
         if any(folder.iterdir()):
             raise UsageError(f"`{folder}` is not empty; name a new or empty folder")
         for name in project.files:
+            (folder / name).parent.mkdir(exist_ok=True)
             (folder / name).write_bytes((BUILTIN_DIR / project.folder / name).read_bytes())
         for name in project.schemas:
             (folder / name).write_bytes((BUILTIN_DIR / "schemas" / name).read_bytes())

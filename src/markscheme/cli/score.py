@@ -20,6 +20,7 @@ from markscheme.cli.exit_codes import (
 )
 from markscheme.cli.judging import ask_judges_after_canaries
 from markscheme.cli.options import (
+    all_rows_option,
     exam_option,
     format_option,
     hold_run_tag,
@@ -122,6 +123,7 @@ was scored and 4 when something is missing or failed; `score` applies no gates."
     help="Number of processes. Default: all cores for a large file, else 1.",
 )
 @click.option("--tag", metavar="NAME", help="A name for the stored run, such as release-1.4.")
+@all_rows_option
 @no_store_option
 @store_option
 @format_option
@@ -145,6 +147,7 @@ def command(
     ray_address: str | None,
     workers: int | None,
     tag: str | None,
+    every: bool,
     no_store: bool,
     store: str | None,
     format_: str,
@@ -197,13 +200,14 @@ def command(
         report_stored_runs(result.run_ids)
         _report_unmarked(result.unmarked)
     if format_ == "text":
-        from markscheme.tell.text import RunPage
+        from markscheme.tell.text import RunPage, ShownRows
 
         if engine == "ray":
             # Only a sample of the rows was read back from the folder.
             preview.total = result.summary.rows
         shown, written = preview.show_in(result), None if output is None else Path(output)
-        RunPage(result.rubric).print_run(shown, hidden=preview.hidden, written=written)
+        rows = ShownRows(every=every, hidden=preview.hidden, written=written)
+        RunPage(result.rubric).print_run(shown, rows)
     return ExitCode.OK if result.summary.complete else ExitCode.UNDECIDED
 
 

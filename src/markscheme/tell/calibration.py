@@ -100,16 +100,12 @@ def build_axis_rows(calibration: Calibration) -> TableRows:
         translate("kappa"),
         translate("95 %"),
         translate("at least"),
-        translate("percent"),
-        translate("best constant"),
-        translate("people's kappa"),
     )
     return [header, *(_build_axis_row(*named) for named in calibration.axes.items())]
 
 
 def _build_axis_row(name: str, axis: AxisCalibration) -> tuple[str, ...]:
     interval = axis.interval
-    constant = axis.constant
     return (
         name,
         describe_outcome(axis.outcome),
@@ -118,11 +114,6 @@ def _build_axis_row(name: str, axis: AxisCalibration) -> tuple[str, ...]:
         format_coefficient(axis.kappa),
         "" if interval is None else " … ".join(map(format_coefficient, interval)),
         format_coefficient(axis.lower),
-        format_percent(axis.percent),
-        ""
-        if constant is None
-        else f"{format_percent(constant.percent)} ({format_score(constant.score)})",
-        format_coefficient(axis.people.kappa),
     )
 
 
@@ -135,6 +126,13 @@ def iterate_axis_lines(axis: AxisCalibration) -> Iterator[str]:
     """Yield the reasons of the outcome of an axis, then bias, steadiness and weak places."""
     for reason in axis.reasons:
         yield translate_stored(reason.because)
+    if axis.constant is not None:
+        yield translate(
+            "equal marks: {percent}; a judge that always says {score}: {constant}",
+            percent=format_percent(axis.percent),
+            score=format_score(axis.constant.score),
+            constant=format_percent(axis.constant.percent),
+        )
     if axis.bias is not None:
         yield _describe_bias(axis)
     if axis.people.difference is not None:

@@ -15,17 +15,7 @@ from starlette.responses import Response
 
 from markscheme.tell.language import set_language, translate_stored
 from markscheme.vocabulary import MarkschemeError, sentence
-from markscheme.web import (
-    classroom,
-    dashboard,
-    entry,
-    live,
-    pages,
-    papers,
-    practice,
-    rating_studies,
-    runs,
-)
+from markscheme.web import entry, learning, pages, rating_studies, runs
 from markscheme.web.pages import render
 from markscheme.web.requests import Feature, WebRequest
 from markscheme.web.security import SecurityMiddleware
@@ -35,17 +25,7 @@ if TYPE_CHECKING:
 
     from markscheme.web.services import Services
 
-FEATURES: tuple[Feature, ...] = (
-    dashboard,
-    runs,
-    live,
-    rating_studies,
-    practice,
-    papers,
-    classroom,
-    entry,
-    pages,
-)
+FEATURES: tuple[Feature, ...] = (runs, rating_studies, learning, entry, pages)
 
 _MIN_COMPRESSED_BYTES = 500
 _FAST_COMPRESSION = 5

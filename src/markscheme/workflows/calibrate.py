@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -16,10 +16,11 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from msgspec import structs
 
+from markscheme.ask.judging import JudgeQuestion, settle_panel
 from markscheme.keep import open_store
 from markscheme.mark import mark_answer
 from markscheme.mark.axes import MarkedAxis
@@ -441,7 +442,7 @@ def _ask_judge(
     spent.append(judged)
     if not is_replayed(judge) and judged.stopped is None:
         asked_again = _build_probe_plan(request, judge)
-        found, again = _ask_probes(limit_cost(asked_again, spent))
+        found, again = _ask_probes(limit_cost(asked_again, spent), judge)
         probes = tuple(found)
         spent.append(again)
     return _AskedJudge(
@@ -478,25 +479,29 @@ def _repeat(judge: Judge | Panel) -> Judge | Panel:
     return structs.replace(judge, orders=2, repeats=2)
 
 
-def _ask_probes(plan: JudgePlan) -> tuple[list[Probe], JudgedRatings]:
+def _ask_probes(plan: JudgePlan, judge: Judge | Panel) -> tuple[list[Probe], JudgedRatings]:
+    """Ask a plan, and return each question with its four verdicts; those of a panel are settled."""
     verdicts, judged = probe_judge(plan)
-    by_question: dict[tuple[Hashable, ...], dict[tuple[int, int], Any]] = {}
+    told: dict[tuple[AnswerKey, JudgeQuestion], dict[tuple[int, int], list[Any]]] = {}
     for one in verdicts:
-        key = (
-            (_get_answer_key(one.answer), one.judge),
-            one.question.axis,
-            one.question.criterion,
-        )
-        by_question.setdefault(key, {})[one.order, one.repeat] = one.score
-    probes = [
-        Probe(
-            axis=str(axis),
-            answer=answer,
-            scores=((scores[0, 0], scores[0, 1]), (scores[1, 0], scores[1, 1])),
-        )
-        for (answer, axis, _), scores in by_question.items()
-    ]
+        scores = told.setdefault((_get_answer_key(one.answer), one.question), {})
+        scores.setdefault((one.order, one.repeat), []).append(one.score)
+    probes = []
+    for (answer, question), scores in told.items():
+        settled = {at: _settle_members(question, own, judge) for at, own in scores.items()}
+        forth, back = ((settled[order, 0], settled[order, 1]) for order in (0, 1))
+        probes.append(Probe(axis=question.axis, answer=answer, scores=(forth, back)))
     return probes, judged
+
+
+def _settle_members(
+    question: JudgeQuestion, scores: Sequence[Any], judge: Judge | Panel
+) -> Fraction | str | None:
+    """Return what a judge said, or what the marks of a panel come to."""
+    if isinstance(judge, Panel):
+        return settle_panel(question, scores, judge.quorum, judge.settle)[0]
+    (score,) = scores
+    return cast("Fraction | str | None", score)
 
 
 def _measure_axes(request: CalibrationRequest, asked: _AskedJudge) -> dict[str, AxisCalibration]:

@@ -30,7 +30,7 @@ from markscheme.weigh.published_run import (
 from markscheme.weigh.recalibrate import PastRun
 from markscheme.weigh.totals import Marks, Measures, Run, parse_judging_records
 from markscheme.workflows.documents import load_exam, load_rubric
-from markscheme.workflows.licences import resolve_doubts
+from markscheme.workflows.licences import LicenceBook
 from markscheme.workflows.stored_runs import StoredDocuments
 
 if TYPE_CHECKING:
@@ -150,8 +150,12 @@ class RunFinder:
         return FoundRun(past=PastRun(run=run, rubric=rubric, exam=result.exam))
 
     def _resolve_doubts(self, run: Run) -> Run:
-        """Look for calibrations of the judges of a run that is not in the store."""
-        return resolve_doubts(run, self.store if run.judged and self.has_store else None)
+        """Look for calibrations of the judges of a run."""
+        return self._licences.resolve_doubts(run) if run.judged else run
+
+    @cached_property
+    def _licences(self) -> LicenceBook:
+        return LicenceBook.read_store(self.store if self.has_store else None)
 
     def _check_context(self, stored: Stored) -> None:
         """Raise `UsageError` for options that do not fit a stored run."""
@@ -187,7 +191,7 @@ class RunFinder:
                 started=run.started,
                 judged=judged,
             )
-            weighed = resolve_doubts(weighed, self.store)
+            weighed = self._resolve_doubts(weighed)
             yield FoundRun(past=PastRun(run=weighed, rubric=rubric, exam=exam), stored=run)
 
     def load_history(self, runs: Iterable[Stored]) -> list[Run]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from datetime import datetime
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Self
 
 from msgspec import structs
 
@@ -44,21 +45,30 @@ def _build_licence(stored: StoredCalibration, found: Mapping[str, Any]) -> AxisL
     )
 
 
-def resolve_doubts(run: Run, store: Store | None) -> Run:
-    """Return a run whose judged axes say whether gates may rest on them, as the store knows it."""
-    if not run.judged:
-        return run
-    if store is None:
-        judged = {axis: structs.replace(one, doubt=_NO_STORE) for axis, one in run.judged.items()}
-    else:
-        licences = list_licences(store.list_calibrations())
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LicenceBook:
+    """What a store knows about judges at one time; `licences` is None if there is no store."""
+
+    licences: Sequence[AxisLicence] | None
+    now: datetime
+
+    @classmethod
+    def read_store(cls, store: Store | None) -> Self:
+        """Read all calibrations of a store."""
+        if store is None:
+            return cls(licences=None, now=datetime.now(UTC))
+        return cls(licences=list_licences(store.list_calibrations()), now=store.current_time)
+
+    def resolve_doubts(self, run: Run) -> Run:
+        """Return a run whose judged axes say whether gates may rest on them."""
         judged = {
-            axis: structs.replace(one, doubt=_find_doubt(one, licences, store.current_time))
+            axis: structs.replace(one, doubt=self._find_doubt(one))
             for axis, one in run.judged.items()
         }
-    return structs.replace(run, judged=judged)
+        return structs.replace(run, judged=judged)
 
-
-def _find_doubt(judged: JudgedAxis, licences: list[AxisLicence], now: datetime) -> str:
-    """Return why gates may not rest on an axis; of unknown raters it is known already."""
-    return find_doubt(judged, licences, now) if judged.judge else judged.doubt
+    def _find_doubt(self, judged: JudgedAxis) -> str:
+        """Return why gates may not rest on an axis; of unknown raters it is known already."""
+        if self.licences is None:
+            return _NO_STORE
+        return find_doubt(judged, self.licences, self.now) if judged.judge else judged.doubt

@@ -1,6 +1,7 @@
 """Overview of the stored runs: which there are, what their gates say, and how scores went.
 
-Runs do not change, so what the gates of a run say beside a baseline is computed once and cached.
+Runs do not change, so what the gates of a run say beside a baseline is computed once and cached,
+except for runs that a judge marked.
 """
 
 from __future__ import annotations
@@ -105,10 +106,14 @@ class VerdictCache:
         if int((run.counts or {}).get("answers") or 0) > _MAX_JUDGED_ANSWERS:
             return None
         try:
-            verdict = summarize_gates(judge_run(finder, finder.find(run.id)).gates)
+            found = finder.find(run.id)
+            verdict = summarize_gates(judge_run(finder, found).gates)
         except MarkschemeError:
             # One damaged run must not hide the others; its own page says what is wrong with it.
             return None
+        if found.past.run.judged:
+            # Marks of a judge count as long as its calibration does, so the verdict can change.
+            return verdict
         if len(self._verdicts) >= _MAX_CACHED_VERDICTS:
             self._verdicts.clear()
         self._verdicts[key] = verdict

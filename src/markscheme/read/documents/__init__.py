@@ -66,6 +66,7 @@ from markscheme.read.documents.sources import (
 )
 from markscheme.read.documents.validation import (
     Constraints,
+    Converter,
     Model,
     ModelValidationError,
     ProblemCollector,
@@ -101,6 +102,7 @@ __all__ = [
     "ClassDocument",
     "CommentedMapping",
     "Constraints",
+    "Converter",
     "FieldPath",
     "ItemCheck",
     "ItemModel",

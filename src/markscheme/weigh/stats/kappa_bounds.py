@@ -8,9 +8,9 @@ Two ways to draw answers:
 - The interval draws answers with replacement, and takes percentiles. That is the usual bootstrap.
   It needs many answers; below `LEAST_FOR_BOOTSTRAP` the interval is that of the second way.
 - The bound that decides weighs the answers at random (Rubin's Bayesian bootstrap) together with one
-  more answer on which the two raters differ as much as scores can. For yes and no in equal parts
-  that is the exact bound of Clopper and Pearson. The usual bound accepts too many bad judges; this
-  one does not (`scripts/false_licences.py`).
+  more answer, on which the raters differ three times as much as by chance, at most as much as
+  scores can. For yes and no in equal parts that is the exact bound of Clopper and Pearson. The
+  usual bound accepts too many bad judges; this one does not (`scripts/false_licences.py`).
 
 Weights and sums are integers, and kappa is a fraction; only `usual_lower`, which decides nothing,
 is a float.
@@ -32,6 +32,7 @@ LEAST_FOR_BOOTSTRAP = 50
 """Fewer answers do not show the tails of a distribution, so percentiles of draws mean little."""
 DRAWS = 2_000
 _TAIL = Fraction(1, 40)  # each side of a 95 % interval
+_WORST_BY_CHANCE = 3  # how often the distance by chance one more answer has
 _LOWER_TAIL = Fraction(1, 20)  # the one-sided 95 % bound
 _Z = NormalDist().inv_cdf(0.95)
 _BYTES = 4  # of each random whole number between two weights
@@ -127,33 +128,41 @@ class _Sums:
 def _list_sums(answers: Sequence[ScoredAnswer], span: int | None) -> _Sums:
     """Return each answer as sums; `strict` counts what was not read as wrong.
 
-    Sums are multiplied by the number of answers, so that one more answer of mean size is whole.
+    `worst` and `best` are one more answer of mean size: one on which the raters differ three times
+    as much as by chance, at most as much as scores can, and one on which they agree. All sums have
+    a common factor, so that those of one more answer are whole numbers.
     """
     furthest = 1 if span is None else span * span
     names = sorted({name for answer in answers for pair in answer.pairs for name in pair}, key=str)
-    places = {name: at for at, name in enumerate(names)} if span is None else {}
+    places = {name: at for at, name in enumerate(names)} if span is None else None
     plain = [_sum_answer(answer, furthest, places, answer.wrong) for answer in answers]
     strict = [
         _sum_answer(answer, furthest, places, answer.wrong + answer.unread) for answer in answers
     ]
-    scale = max(1, len(answers))
+    total = _add_up((row, 1) for row in plain) or [0, 0, 0]
+    chance, compared = _compute_chance(total, has_names=span is None), max(1, total[2])
+    scale = len(answers) * compared**2
     size = sum(row[0] for row in strict)
     padding = (0,) * (len(strict[0]) - 2) if strict else ()
     return _Sums(
         plain=[tuple(scale * value for value in row) for row in plain],
         strict=[tuple(scale * value for value in row) for row in strict],
-        worst=(size, size * furthest, *padding),
-        best=(size, 0, *padding),
+        worst=(
+            size * compared**2,
+            size * min(furthest * compared**2, _WORST_BY_CHANCE * chance),
+            *padding,
+        ),
+        best=(size * compared**2, 0, *padding),
         has_names=span is None,
     )
 
 
 def _sum_answer(
-    answer: ScoredAnswer, furthest: int, places: Mapping[Hashable, int], wrong: int
+    answer: ScoredAnswer, furthest: int, places: Mapping[Hashable, int] | None, wrong: int
 ) -> _Row:
     pairs = answer.pairs
     size = len(pairs) + wrong
-    if not places:
+    if places is None:
         apart = sum((one - other) ** 2 for one, other in pairs)
         ones, others = sum(one for one, _ in pairs), sum(other for _, other in pairs)
         squares = sum(one * one + other * other for one, other in pairs)
@@ -175,18 +184,21 @@ def _compute_kappa(total: Sequence[int], *, has_names: bool) -> Fraction | None:
     """Return 1 - observed distance / distance by chance; None if nothing can differ by chance."""
     if not total:
         return None
-    size, apart, compared, *rest = total
+    size, apart, compared, *_ = total
+    chance = _compute_chance(total, has_names=has_names)
+    return 1 - Fraction(apart * compared**2, size * chance) if chance and size else None
+
+
+def _compute_chance(total: Sequence[int], *, has_names: bool) -> int:
+    """Return the distance of two independent raters, times the square of the compared pairs."""
+    compared, *rest = total[2:]
     if has_names:
         half = len(rest) // 2
-        chance = compared * compared - sum(
-            a * b for a, b in zip(rest[:half], rest[half:], strict=True)
-        )
-    else:
-        ones, others, squares = rest
-        chance = compared * squares - 2 * ones * others
-    if not chance or not size:
-        return None
-    return 1 - Fraction(apart * compared * compared, size * chance)
+        return compared**2 - sum(a * b for a, b in zip(rest[:half], rest[half:], strict=True))
+    if not rest:
+        return 0
+    ones, others, squares = rest
+    return compared * squares - 2 * ones * others
 
 
 _UNDEFINED = Fraction(-1)  # a draw in which nothing can differ by chance speaks for nobody
