@@ -100,8 +100,7 @@ def _build_snapshot_view(snapshot: LiveSnapshot) -> dict[str, Any]:
         "score": "–" if snapshot.mean is None else format_decimal(snapshot.mean),
         "passed": translate_plural("{n:,} answer passed", "{n:,} answers passed", snapshot.passed),
         "failed": translate("{n} did not pass", n=f"{snapshot.failed:,}"),
-        "faults": ", ".join(f"{kind} {n:,}" for kind, n in snapshot.faults.items())
-        or "0",
+        "faults": ", ".join(f"{kind} {n:,}" for kind, n in snapshot.faults.items()) or "0",
         "cost": "–" if snapshot.cost is None else format_plain(snapshot.cost),
         "last": "–" if snapshot.last_reply is None else snapshot.last_reply[:19].replace("T", " "),
         "failures": list(map(_build_failure_view, snapshot.failures)),
