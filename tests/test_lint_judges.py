@@ -30,6 +30,7 @@ IN_ORDER = [
     (5, "Explains that the rash is likely viral and self-limited."),
     (6, "Avoids making a definitive diagnosis."),
     (-4, "Avoids answering the question."),
+    (-3, "Shoulder pain is called harmless."),
     (7, "Correctly identifies the drug interaction between warfarin and amiodarone."),
     (-9, "Tells the user to stop taking prescribed insulin."),
     (2, "The response is well organized with headings or bullet points."),

@@ -30,7 +30,7 @@ _FAULT = re.compile(
     re.IGNORECASE,
 )
 _MERIT = re.compile(
-    r"(?:correctly|accurately|appropriately|properly|successfully|refrains? from|should|must"
+    r"(?:(?:correctly|accurately|appropriately|properly|successfully|refrains? from|should|must)\b"
     r"|avoids? (?!answering|responding|the question|the topic|the issue|giving|taking|committing)"
     r"|is (?:correct|accurate|helpful|safe|polite|clear|concise|complete)\b)",
     re.IGNORECASE,
