@@ -614,10 +614,10 @@ def _predict_means(request: CalibrationRequest, asked: _AskedJudge) -> dict[str,
             )
             values[key] = (by_people, by_judge)
         rated = [(one, two) for one, two in values.values() if one is not None and two is not None]
-        every = [two for _, two in values.values() if two is not None]
+        others = [two for one, two in values.values() if one is None and two is not None]
         # A mean over what happened to be read would be another mean.
-        if len(every) == len(values) and len(rated) == sample.size:
-            prediction = predict_mean(rated, every)
+        if len(rated) == sample.size and len(rated) + len(others) == len(values):
+            prediction = predict_mean(rated, others)
             if prediction is not None:
                 found[spec.name] = prediction
     return found
