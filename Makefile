@@ -8,7 +8,7 @@ COMPILE := $(BIN)/python -m piptools compile --quiet --strip-extras --no-header 
   --no-emit-index-url --no-emit-find-links --no-emit-trusted-host
 
 .DEFAULT_GOAL := help
-.PHONY: help demo model test check lint types imports documents audit fuzz fuzz-logs hostile chromium pytest fix schemas catalogues exams pins site bench peers live clean
+.PHONY: help demo model test check lint types imports documents audit fuzz fuzz-logs hostile chromium pytest fix schemas catalogues exams pins site bench peers judges live clean
 
 help: ## what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -105,6 +105,9 @@ bench: $(VENV)/.dev ## measure bulk scoring beside its floor; writes docs/perfor
 
 peers: $(VENV)/.run ## measure the peers in environments of their own (2.6 GB, a quarter of an hour); writes docs/performance.md
 	$(BIN)/python benchmarks/peers/run.py --work .bench --document docs/performance.md
+
+judges: $(VENV)/.run ## measure judged runs beside autorubric and pydantic-evals (0.9 GB, six minutes); writes docs/performance.md
+	$(BIN)/python benchmarks/judge.py --work .bench --document docs/performance.md
 
 live: $(VENV)/.run ## measure live runs beside the peers (1.8 GB, ten minutes); writes docs/performance.md
 	@$(BIN)/python -m compileall -q src

@@ -6,8 +6,9 @@ A store with so many runs is made, `markscheme serve` shows it, and a second pro
 Starlette app with uvicorn: a page of a few bytes, and a form. Clients on keep-alive connections ask
 both in turns. Each row has requests per second and the 95th percentile of the latency, and both as
 a ratio to the bare app; `weight` is the size of a page as it is sent (gzip), `requests` what a
-browser asks for to show it. The form enters by one-time links, each a change that is on disk before
-the answer comes. The last lines are the start, until the first answer, and the memory when idle.
+browser asks for to show it. The forms enter by one-time links and mark an answer of a study; each
+is a change that is on disk before the answer comes. The last lines are the start, until the first
+answer, and the memory when idle.
 """
 
 from __future__ import annotations
@@ -31,8 +32,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
+from uuid import uuid4
 
 from markscheme.keep import Grant, NewRun, Role, open_store
+from markscheme.read.documents import compute_exam_fingerprint
+from markscheme.vocabulary import Exam, Item
+from markscheme.workflows.documents import parse_rubric_text
+from markscheme.workflows.rate import AnswersToRate, BlindAnswer
+from markscheme.workflows.study import StudyPlan, create_study
 
 BARE_APP = """
 import sys
@@ -50,6 +57,12 @@ async def form(request):
 
 app = Starlette(routes=[Route("/", page), Route("/form", form, methods=["POST"])])
 uvicorn.run(app, port=int(sys.argv[1]), log_level="critical", access_log=False)
+"""
+TONE = """\
+rubric: words
+version: 1
+axes:
+  - {name: tone, kind: scale, question: 'How kind is it?', anchors: {1: rude, 2: plain, 3: kind}}
 """
 SUBJECTS = 5
 ROUNDS = 5
@@ -167,8 +180,10 @@ def build_request(call: Call, at: int) -> bytes:
 async def read_answer(reader: asyncio.StreamReader) -> bytes:
     """Read one answer whole; return its body, and raise if it is an error."""
     head = (await reader.readuntil(b"\r\n\r\n")).lower()
-    if head.split()[1] not in {b"200", b"303", b"401"}:
+    if head.split()[1] not in {b"200", b"204", b"303", b"401"}:
         raise RuntimeError(head.decode())
+    if head.split()[1] == b"204":
+        return b""
     length = re.search(rb"content-length: (\d+)", head)
     if length:
         return await reader.readexactly(int(length[1]))
@@ -228,6 +243,28 @@ def count_requests(page: bytes) -> int:
     return 1 + len(set(re.findall(r'(?:href|src)="(/assets/[^"]+)"', text)))
 
 
+def make_study(store: Path) -> tuple[str, str]:
+    """Store a study of ten answers for one rater; return its id and the token of the rater."""
+    items = tuple(Item(id=f"q{at}", prompt="question") for at in range(5))
+    exam = Exam(names=("e",), items=items, fingerprint=compute_exam_fingerprint(["e"], items))
+    answers = tuple(
+        BlindAnswer(item=item.id, variant=variant, prompt=item.prompt, text=variant)
+        for item in items
+        for variant in ("first", "second")
+    )
+    rubric = parse_rubric_text(TONE, "words.yaml")
+    with open_store(store, create=False) as opened:
+        rated = AnswersToRate(rubric=rubric, exam=exam, answers=answers)
+        study = create_study(opened, rated, StudyPlan(raters=["rater"]))
+        grant = Grant(role=Role.RATER, scope=study.id, person="rater")
+        return study.id, opened.web_access.start_session(grant)
+
+
+def make_marks(many: int) -> list[str]:
+    """Return the forms of so many marks, each with an id of its own."""
+    return [f"id={uuid4()}&place={at % 2 + 1}&axis=tone&score={at % 3 + 1}" for at in range(many)]
+
+
 def make_links(store: Path, many: int) -> list[str]:
     """Return the forms that use so many one-time links."""
     with open_store(store, create=False) as opened, opened.transaction():
@@ -258,6 +295,12 @@ def main() -> None:
             with open_store(store, create=False) as opened:
                 token = opened.web_access.start_session(Grant(role=Role.OWNER))
             cookie = f"{find_cookie_name(store, port)}={token}"
+            study, rater = make_study(store)
+            rater = f"{find_cookie_name(store, port)}={rater}"
+            mark = f"/rate/{study}/marks"
+            # The rater takes the first query: it is that of all marks.
+            take = Call(name="", port=port, path=f"/rate/{study}/next", cookie=rater, bodies=["x="])
+            asyncio.run(send_all(take, 1, 1))
             page = Call(name="bare page", port=bare_port, path="/")
             form = Call(name="bare form", port=bare_port, path="/form", bodies=["token=x"])
             calls = [
@@ -266,12 +309,26 @@ def main() -> None:
                 (Call(name="enter page", port=port, path="/enter/x"), page),
                 (
                     Call(
-                        name="form with a commit",
+                        name="enter",
                         port=port,
                         path="/enter",
                         bodies=make_links(store, asked.requests),
                     ),
                     form,
+                ),
+                (
+                    Call(
+                        name="rate",
+                        port=port,
+                        path=mark,
+                        cookie=rater,
+                        bodies=make_marks(asked.requests),
+                    ),
+                    form,
+                ),
+                (
+                    Call(name="rating page", port=port, path=f"/rate/{study}/1/1", cookie=rater),
+                    page,
                 ),
             ]
             notes: list[str] = []

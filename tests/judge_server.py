@@ -55,7 +55,7 @@ class JudgeServer:
         delay: float = 0.0,
         *,
         refuses: Mapping[str, tuple[str, str]] = MappingProxyType({}),
-        say: Callable[[dict[str, Any]], str] = decide,
+        say: Callable[[dict[str, Any]], str | dict[str, Any]] = decide,
     ) -> None:
         self.delay = delay
         self.model = "judge-2026-11-01"
@@ -124,9 +124,24 @@ class _Talk(asyncio.Protocol):
         asyncio.get_running_loop().call_later(server.delay, self._reply, body)
 
     def _reply(self, body: dict[str, Any]) -> None:
-        choice = {"message": {"content": self._server.say(body)}, "finish_reason": "stop"}
-        usage = {"prompt_tokens": 100, "completion_tokens": 20}
-        self._send({"choices": [choice], "usage": usage, "model": self._server.model})
+        said = self._server.say(body)
+        message = said if isinstance(said, dict) else {"content": said}
+        reason = "tool_calls" if message.get("tool_calls") else "stop"
+        choice = {
+            "index": 0,
+            "message": {"role": "assistant", **message},
+            "finish_reason": reason,
+        }
+        self._send(
+            {
+                "id": "1",
+                "object": "chat.completion",
+                "created": 0,
+                "model": self._server.model,
+                "choices": [choice],
+                "usage": {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120},
+            }
+        )
 
     def _send(self, document: dict[str, Any], status: str = "200 OK") -> None:
         body = json.dumps(document).encode()

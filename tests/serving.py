@@ -67,7 +67,7 @@ class Client:
                 )
             connection.request(method, path, body, sent)
             found = connection.getresponse()
-            answer = Answer(found.status, found.headers, found.read().decode())
+            answer = Answer(found.status, found.headers, found.read().decode(errors="replace"))
         finally:
             connection.close()
         for line in answer.headers.get_all("Set-Cookie", []):

@@ -34,9 +34,41 @@ def test_the_action_uses_its_inputs_and_no_others() -> None:
     text = (ROOT / "action.yml").read_text(encoding="utf-8")
     assert set(re.findall(r"inputs\.([a-z]+)", text)) == set(ACTION["inputs"])
     assert ACTION["runs"]["using"] == "composite"
-    assert all(step["shell"] == "bash" for step in STEPS.values())
+    assert all(step["shell"] == "bash" for step in STEPS.values() if "run" in step)
+    assert STEPS["Keep downloaded wheels"]["uses"].startswith("actions/cache@")
     assert all(entry["description"] for entry in ACTION["inputs"].values())
-    assert "${{" not in JUDGE["run"], "an input in a script would be code"
+    for step in STEPS.values():
+        assert "${{" not in step.get("run", ""), "an input in a script would be code"
+
+
+@pytest.mark.parametrize(
+    ("version", "wanted"), [("", "/the/action[postgres]"), ("0.2.0", "markscheme[postgres]==0.2.0")]
+)
+def test_the_action_installs_a_wheel_where_a_version_is_named(
+    tmp_path: Path, version: str, wanted: str
+) -> None:
+    program = tmp_path / "python"
+    program.write_text('#!/bin/sh\necho "$@"\n')
+    program.chmod(0o755)
+    done = subprocess.run(
+        ["bash", "-eo", "pipefail", "-c", STEPS["Install markscheme"]["run"]],  # noqa: S607
+        env={"PYTHON": str(program), "VERSION": version, "SOURCE": "/the/action"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split()[-1] == wanted
+
+
+def test_the_gitlab_job_in_the_docs_calls_what_there_is() -> None:
+    text = DOCS.partition("## GitLab CI")[2].partition("```yaml\n")[2].partition("```")[0]
+    (job,) = YAML(typ="safe").load(text).values()
+    assert job["artifacts"]["when"] == "always"
+    for line in job["script"]:
+        program, *words = shlex.split(line)
+        if program == "markscheme":
+            given = {word for word in words if word.startswith("--")}
+            assert given <= options_of(words[0])
 
 
 def test_the_action_calls_what_there_is() -> None:

@@ -84,7 +84,7 @@ def test_new_cards_come_from_the_weakest_tag_with_its_share() -> None:
     state = state_of(*reviews, ("f2", 0, 2), ("f2", 0, 4))
     weakest = find_weakest_tag(items, state)
     assert weakest is not None
-    assert weakest[:2] == ("tense", "future-simple")
+    assert (weakest.key, weakest.value) == ("tense", "future-simple")
     choice = choose_card(items, state)
     assert choice is not None
     assert choice.item.id == "new-future"

@@ -184,6 +184,7 @@ def test_the_error_in_the_readme_is_what_the_command_prints(tmp_path: Path) -> N
     "module",
     [
         "markscheme",
+        "markscheme.rewards",
         "markscheme.testing",
         "markscheme.weigh.result",
         "markscheme.workflows.agree",

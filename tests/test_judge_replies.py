@@ -530,3 +530,12 @@ def test_a_verdict_keeps_the_reason_on_one_line() -> None:
         '{"marks": [{"id": "c1", "why": " says\\n \\"5 mg\\" ", "verdict": true}]}', (MET,)
     )
     assert verdicts == (JudgeVerdict(question=MET, score=Fraction(1), why='says "5 mg"'),)
+
+
+def test_a_reason_of_many_words_is_kept_in_part() -> None:
+    why = "word " * 30_000
+    text = json.dumps({"marks": [{"id": "c1", "why": why, "verdict": True}]})
+    verdicts = read_judge_text(text, (MET,))
+    assert not isinstance(verdicts, RefusedReply)
+    assert verdicts[0].why.endswith("…")
+    assert len(verdicts[0].why) == 2_001

@@ -308,10 +308,10 @@ def test_the_language_comes_from_the_locale_and_the_option_wins(
             monkeypatch.setenv(name, value)
         return markscheme("demo", "--no-store", "--no-report", *words).out.split()[0]
 
-    assert first(LANG="es_ES.UTF-8") == "ítem"
-    assert first(LANG="es_ES.UTF-8", LC_ALL="C.UTF-8") == "item"
-    assert first("--lang", "en", LANG="es_ES.UTF-8") == "item"
-    assert first(LANG="fr_FR.UTF-8") == "item"
+    assert first(LANG="es_ES.UTF-8") == "veredicto:"
+    assert first(LANG="es_ES.UTF-8", LC_ALL="C.UTF-8") == "verdict:"
+    assert first("--lang", "en", LANG="es_ES.UTF-8") == "verdict:"
+    assert first(LANG="fr_FR.UTF-8") == "verdict:"
 
 
 def test_json_and_files_are_english_in_every_language(store: Path, tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from browsing import Seen
 
 
-RATERS = [f"rater-{number}" for number in range(1, 13)]
+RATERS = [f"rater-{number}" for number in range(1, 14)]
 
 
 @pytest.fixture(scope="module")
@@ -85,9 +87,21 @@ def test_seven_presses_rate_an_answer_on_six_scales(
         assert "Query 2" in page.inner_text("h1")
         assert seen.complaints == []
         assert foreign_requests(seen, room.server) == []
+        # The page, its style and its script; the icon is in the page.
+        first = {url for url in seen.requests if not url.startswith("data:")}
+        assert sum("/assets/" in url for url in first) == 2
     scores = [score for _, score in read_scores(room, rater)]
     assert scores == [*"435123", *"555555"]
     assert count_marks(room, rater) == 12
+
+
+def test_a_card_weighs_at_most_12_kilobytes(room: Room, rater: str) -> None:
+    client = room.rater(rater)
+    page = client.get(client.post(f"{room.path}/next").location or "").body
+    assets = re.findall(r'(?:href|src)="(/assets/[^"]+)"', page)
+    texts = [page, *(client.get(address).body for address in assets)]
+    assert len(texts) == 3
+    assert sum(len(gzip.compress(text.encode(), 5)) for text in texts) <= 12 * 1024
 
 
 def test_every_key_does_what_the_help_says(room: Room, rater: str, browser: Browser) -> None:

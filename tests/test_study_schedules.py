@@ -14,10 +14,18 @@ from studies import Clock, check_leases, check_study, run_schedule, run_threads
 KILL = Path(__file__).parent.parent / "scripts" / "kill_web.py"
 
 
-def test_500_random_schedules_give_each_query_exactly_its_raters(memory_folder: Path) -> None:
+SCHEDULES = {"sqlite": 500, "postgresql": 25}
+
+
+@pytest.mark.parametrize("kind", SCHEDULES)
+def test_random_schedules_give_each_query_exactly_its_raters(
+    kind: str, memory_folder: Path, request: pytest.FixtureRequest
+) -> None:
+    is_file = kind == "sqlite"
+    place = memory_folder / "store.db" if is_file else request.getfixturevalue("postgres_url")
     clock = Clock()
-    with open_store(memory_folder / "store.db", create=True, now=clock) as store:
-        for seed in range(500):
+    with open_store(place, create=True, now=clock) as store:
+        for seed in range(SCHEDULES[kind]):
             crowd = run_schedule(store, clock, seed)
             check_study(store, crowd)
             if seed % 25 == 0:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from browsing import DESK, OPEN_ALL, PHONE, faults_of_access
+from calibrations import Project as CalibratedProject
 from commands import Project, here
 from hostile import HOSTILE, score_hostile_answers
 from markscheme.keep import NewRun, open_store
@@ -246,6 +247,17 @@ def test_a_run_that_misses_a_hard_gate_becomes_the_baseline_only_when_that_is_co
         with open_store(store, create=False) as opened:
             (baseline,) = opened.list_baselines()
         assert (baseline.note, baseline.set_by) == ("we ship it <b>anyway</b>", None)
+
+
+def test_the_verdict_on_a_judged_run_follows_the_calibration_of_its_judge(tmp_path: Path) -> None:
+    judged = CalibratedProject(tmp_path, 36)
+    judged.score()
+    with serve(judged.store) as server:
+        owner = server.owner()
+        assert "CANNOT TELL" in owner.get("/").body
+        judged.calibrate()
+        assert "CANNOT TELL" not in owner.get("/").body
+        assert "PASS" in owner.get("/").body
 
 
 def test_an_empty_store_shows_the_first_commands(tmp_path: Path) -> None:

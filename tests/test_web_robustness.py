@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -135,6 +136,25 @@ def test_the_first_byte_comes_soon_after_the_start(tmp_path: Path) -> None:
         seconds.append(used - begun.children_user - begun.children_system)
     # CPU seconds of start, one page and end: other work on the machine does not count.
     assert min(seconds) < 1.2
+
+
+def test_the_app_starts_without_what_reads_rubrics_and_judges_runs() -> None:
+    loaded = "import markscheme.web, sys; print('polars' in sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", loaded], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "False"
+
+
+def test_a_store_on_a_database_server_is_served(postgres_url: str) -> None:
+    here("demo", "--no-report", "--store", postgres_url)
+    with serve(postgres_url) as server:
+        owner = server.owner()
+        run = re.findall(r'value="([0-9a-f]{12})"', owner.get("/").body)[0]
+        assert owner.get(f"/runs/{run}").status == 200
+        for _ in range(2):
+            assert owner.post(f"/runs/{run}/baseline", {"note": "1.4"}).status == 303
+        assert owner.get(f"/runs/{run}").body.count("mark-baseline") == 1
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

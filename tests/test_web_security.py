@@ -154,7 +154,7 @@ def test_a_script_or_style_is_kept_under_an_address_that_names_its_content(owner
     for address in re.findall(r"/assets/[^\"]+", page):
         answer = owner.get(address)
         assert (answer.status, "immutable" in answer.headers["Cache-Control"]) == (200, True)
-    changed = re.sub(r"web\.[0-9a-f]+", "web.000000000000", address)
+    changed = re.sub(r"all\.[0-9a-f]+", "all.000000000000", address)
     assert owner.get(changed).status == 404
 
 

@@ -1,7 +1,7 @@
 """What every peer is asked to do: put each question of an exam to one endpoint, judge the answers.
 
 Standard library only: each Python peer imports this module in its own environment. The answers are
-judged by judge.py, so a race measures the frameworks and not different ways to judge.
+judged by tutor_axes.py, so a race measures the frameworks and not different ways to judge.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from judge import WEIGHTS, judged, score_of
+from tutor_axes import WEIGHTS, judged, score_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

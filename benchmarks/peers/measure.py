@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import orjson
-from judge import WEIGHTS, judged, recorded
+from tutor_axes import WEIGHTS, judged, recorded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -27,7 +27,7 @@ from autorubric import (
     evaluate,
 )
 from autorubric.graders.base import Grader
-from judge import (
+from tutor_axes import (
     WEIGHTS,
     Cells,
     Marked,

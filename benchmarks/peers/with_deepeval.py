@@ -17,7 +17,7 @@ from deepeval import evaluate
 from deepeval.evaluate import AsyncConfig, CacheConfig, DisplayConfig
 from deepeval.metrics import BaseMetric
 from deepeval.test_case import LLMTestCase
-from judge import Marked, contestant, judged, recorded, score_of, split_name
+from tutor_axes import Marked, contestant, judged, recorded, score_of, split_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

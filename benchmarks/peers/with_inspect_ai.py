@@ -28,7 +28,7 @@ from inspect_ai.log import (
 from inspect_ai.model import ModelOutput
 from inspect_ai.scorer import Score, Scorer, Target, mean, scorer
 from inspect_ai.solver import Generate, Solver, TaskState, solver
-from judge import WEIGHTS, Marked, Recorded, contestant, judged, recorded, score_of, split_name
+from tutor_axes import WEIGHTS, Marked, Recorded, contestant, judged, recorded, score_of, split_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,12 +13,12 @@ import json
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import datasets
-from judge import WEIGHTS, Cells, Marked, contestant, judged, recorded, score_of
 from lm_eval import simple_evaluate
 from lm_eval.api.model import LM
 from lm_eval.api.task import ConfigurableTask
 from lm_eval.loggers import EvaluationTracker
 from lm_eval.tasks import TaskManager
+from tutor_axes import WEIGHTS, Cells, Marked, contestant, judged, recorded, score_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

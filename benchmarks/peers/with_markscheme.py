@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 import polars as pl
-from judge import Marked, contestant
+from tutor_axes import Marked, contestant
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from judge import Marked, contestant, judged, recorded, score_of
+from tutor_axes import Marked, contestant, judged, recorded, score_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

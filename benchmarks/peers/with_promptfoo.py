@@ -3,7 +3,8 @@
 Each test carries its recorded answer as `providerOutput`, promptfoo's way to call no provider.
 One JavaScript assertion, a file, returns the score and the four cells as named scores (a Python
 assertion would start a Python process). No cache, no database, no table, no progress bar; the
-results go to one JSON file. The axes are judge.py in JavaScript, checked against it in every run.
+results go to one JSON file. The axes are tutor_axes.py in JavaScript, checked against it in every
+run.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judge import WEIGHTS, Marked, contestant
+from tutor_axes import WEIGHTS, Marked, contestant
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,10 +14,10 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from judge import WEIGHTS, Marked, Recorded, contestant, judged, recorded, score_of, split_name
 from pydantic_evals import Case, Dataset
 from pydantic_evals.evaluators import Evaluator, EvaluatorContext
 from pydantic_evals.reporting import EvaluationReportAdapter
+from tutor_axes import WEIGHTS, Marked, Recorded, contestant, judged, recorded, score_of, split_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

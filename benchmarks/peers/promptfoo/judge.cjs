@@ -1,4 +1,4 @@
-// The four axes in JavaScript, line for line what judge.py says; checked against it in every run.
+// The four axes in JavaScript, line for line what tutor_axes.py says; checked against it in every run.
 const WEIGHTS = { correctness: 60, spanish_gloss: 25, schema: 10, conciseness: 5 }; // hundredths
 const FIELDS = ["correction", "spanish_gloss", "explanation"];
 const MAX_WORDS = 30;

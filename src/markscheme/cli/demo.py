@@ -13,7 +13,12 @@ from markscheme.cli.exit_codes import (
     handle_errors,
     report_stored_runs,
 )
-from markscheme.cli.options import format_option, no_store_option, store_option
+from markscheme.cli.options import (
+    all_rows_option,
+    format_option,
+    no_store_option,
+    store_option,
+)
 from markscheme.cli.process import redirect_foreign_output
 from markscheme.vocabulary import UsageError
 
@@ -53,6 +58,7 @@ The exit code is 0 when the hard gate is met and 1 when it is not."""
     help=f"Where to write the report: .html, .md or .xml.  [default: {_DEFAULT_REPORT}]",
 )
 @click.option("--no-report", is_flag=True, help="Write no report.")
+@all_rows_option
 @no_store_option
 @store_option
 @format_option
@@ -62,6 +68,7 @@ def command(
     model: bool,
     report: str | None,
     no_report: bool,
+    every: bool,
     no_store: bool,
     store: str | None,
     format_: str,
@@ -71,7 +78,8 @@ def command(
     from markscheme.keep import resolve_place
     from markscheme.tell.language import get_language, translate
     from markscheme.tell.live_run import LivePage
-    from markscheme.tell.verdicts import PatternPage
+    from markscheme.tell.text import ShownRows
+    from markscheme.tell.verdicts import PatternPage, VerdictPage
     from markscheme.vocabulary import to_record
     from markscheme.workflows.demo import examine_tutor, report_demo
     from markscheme.workflows.documents import load_exam, load_rubric
@@ -103,13 +111,21 @@ def command(
         click.echo(json.dumps(document, ensure_ascii=False, indent=2))
     else:
         page = LivePage(rubric, None if live is None else live.live.to_dict())
-        page.print_run(result)
-        page.print_live_facts()
+        VerdictPage().print_verdict(found.gates)
+        click.echo()
+        page.print_summary(result.summary)
         page.print_gates(found.gates.outcomes)
         PatternPage().print_first(found.patterns)
-        if not (flawed or model):
-            next_ = translate("Next: `markscheme demo --flawed`, then `markscheme init my-exam`.")
-            click.echo(f"\n{next_}")
+        page.print_live_facts()
+        page.print_rows(result, ShownRows(every=every))
+        click.echo()
+        VerdictPage().print_verdict(found.gates)
+        next_ = (
+            "`markscheme init my-exam`"
+            if flawed or model
+            else "`markscheme demo --flawed`, `markscheme init my-exam`"
+        )
+        click.echo(translate("next: {next}", next=next_))
     if path is not None:
         click.echo(f"report written to {path}: open it in a browser", err=True)
     return VERDICT_EXIT_CODES[found.gates.verdict.value]

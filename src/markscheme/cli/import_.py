@@ -14,6 +14,7 @@ from markscheme.cli.options import format_option
 if TYPE_CHECKING:
     from markscheme.workflows.import_documents import ImportOutcome
 
+TOOLS = ("healthbench", "paperbench", "autorubric", "promptfoo", "pydantic-evals")
 _EPILOG = """\b
 Example:
   markscheme import healthbench oss_eval.jsonl -o healthbench
@@ -26,7 +27,7 @@ field, or named in a remark."""
 
 
 @click.command(name="import", epilog=_EPILOG)
-@click.argument("tool", type=click.Choice(["healthbench", "paperbench", "autorubric"]))
+@click.argument("tool", type=click.Choice(TOOLS))
 @click.argument("file", metavar="FILE")
 @click.option(
     "--output",
@@ -38,18 +39,19 @@ field, or named in a remark."""
 @format_option
 @handle_errors
 def command(tool: str, file: str, folder: str | None, format_: str) -> ExitCode:
-    """Turn a HealthBench, PaperBench or autorubric FILE into rubric, exam, answers and ratings."""
+    """Turn a FILE of another tool into rubric, exam, answers and ratings."""
     from markscheme.workflows.import_documents import import_documents
 
     outcome = import_documents(tool, file, folder)
     if format_ == "json":
-        click.echo(json.dumps(_to_plain(outcome), indent=2))
+        click.echo(json.dumps(to_plain(outcome), indent=2))
     else:
-        _print_outcome(outcome)
+        print_outcome(outcome)
     return ExitCode.OK
 
 
-def _to_plain(outcome: ImportOutcome) -> dict[str, Any]:
+def to_plain(outcome: ImportOutcome) -> dict[str, Any]:
+    """Return what an import wrote as the document that `--format json` prints."""
     return {
         "directory": str(outcome.folder).encode("utf-8", "replace").decode(),
         "files": list(outcome.files),
@@ -64,7 +66,8 @@ def _to_plain(outcome: ImportOutcome) -> dict[str, Any]:
     }
 
 
-def _print_outcome(outcome: ImportOutcome) -> None:
+def print_outcome(outcome: ImportOutcome) -> None:
+    """Print what an import wrote, and a command to go on with."""
     from markscheme.tell.language import translate
 
     for name in outcome.files:

@@ -94,9 +94,8 @@ def command(
 ) -> ExitCode:
     """Ask a judge model about recorded answers, and write its ratings."""
     from markscheme.read.documents import read_judge
-    from markscheme.read.session_logs import read_logs
     from markscheme.workflows.documents import load_exam, load_rubric
-    from markscheme.workflows.judge_files import load_answers
+    from markscheme.workflows.judge_files import load_answers, load_log_answers
     from markscheme.workflows.judge_plan import build_judge_plan
     from markscheme.workflows.run import check_store_options
     from markscheme.workflows.run_plan import Settings
@@ -114,8 +113,11 @@ def command(
         exam = load_exam(*exams, rubric=loaded)
         asked_judge = read_judge(judge)
         paths.check_judge(asked_judge)
-        source = answers or read_logs(logs or "", exam.items, mapping=log_map)
-        found, bad_rows = load_answers(exam, source)
+        found, bad_rows = (
+            load_answers(exam, answers)
+            if answers is not None
+            else load_log_answers(exam, logs or "", mapping=log_map)
+        )
         judge_plan = build_judge_plan(
             loaded, exam, found, asked_judge, Settings.from_mapping(options)
         )

@@ -242,3 +242,20 @@ def export(paper: str, output: str, store: str | None) -> ExitCode:
         )
     )
     return ExitCode.OK
+
+
+@command.command(name="import", epilog=_EPILOG)
+@click.argument("file", metavar="FILE")
+@store_option
+@handle_errors
+def import_(file: str, store: str | None) -> ExitCode:
+    """Store reviews that were exported as JSON lines; those that are stored stay as they are."""
+    from markscheme.cli.exit_codes import print_note
+    from markscheme.keep import open_store
+    from markscheme.tell.language import translate_plural
+    from markscheme.workflows.review_files import import_reviews
+
+    with open_store(store, create=True) as opened:
+        added = import_reviews(opened, Path(file))
+    print_note(translate_plural("{n} new review is stored", "{n} new reviews are stored", added))
+    return ExitCode.OK

@@ -25,6 +25,7 @@ from markscheme.cli.exit_codes import (
     report_bug,
     report_exception,
 )
+from markscheme.cli.options import COMPLETION_VARIABLE
 from markscheme.cli.process import (
     SignalHandlers,
     close_result_output,
@@ -32,6 +33,7 @@ from markscheme.cli.process import (
     is_stdout_empty,
     track_stdout,
 )
+from markscheme.cli.project_settings import apply_project_settings
 from markscheme.vocabulary import Terminated, UsageError, find_shortage, find_tight_limit
 
 COMMANDS = {
@@ -59,10 +61,13 @@ COMMANDS = {
     "break": "The exercise: remove one rule, see what it does to the scores.",
     "lint": "Check rubrics, exams, judges and decision tables for mistakes.",
     "verify": "Recompute a published breakdown and say where it is wrong.",
+    "schema": "Print the JSON Schema of rubrics, exams, judges or panels.",
+    "completion": "Print the completion script of a shell.",
+    "mcp": "Serve the tools of markscheme to an assistant over stdio.",
 }
 
 
-COMMANDS_WITHOUT_RUBRIC = {"demo", "init", "import", "runs", "transcript"}
+COMMANDS_WITHOUT_RUBRIC = {"demo", "init", "import", "runs", "transcript", "completion"}
 """Commands that read no rubric but built-in ones, so they need no plugins."""
 
 
@@ -86,6 +91,11 @@ class LazyGroup(click.Group):
         if cmd_name not in COMMANDS_WITHOUT_RUBRIC:
             _add_option(command, "plugin", _build_plugin_option)
         _add_option(command, "lang", _build_language_option)
+        apply_project_settings(command)
+        if COMPLETION_VARIABLE in os.environ:
+            from markscheme.cli.completion import complete_values
+
+            complete_values(command)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

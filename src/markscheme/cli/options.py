@@ -10,6 +10,9 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+COMPLETION_VARIABLE = "_MARKSCHEME_COMPLETE"
+"""The environment variable by which the completion script of a shell asks for completions."""
+
 format_option = click.option(
     "--format",
     "format_",
@@ -41,6 +44,9 @@ store_option = click.option(
     ".markscheme/markscheme.db in this folder or the nearest above.",
 )
 no_store_option = click.option("--no-store", is_flag=True, help="Do not store the run.")
+all_rows_option = click.option(
+    "--all", "every", is_flag=True, help="Show every row, not only the worst that lost points."
+)
 raw_csv_option = click.option(
     "--raw-csv",
     is_flag=True,

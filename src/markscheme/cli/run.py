@@ -20,6 +20,7 @@ from markscheme.cli.exit_codes import (
     warn_of_silent_change,
 )
 from markscheme.cli.options import (
+    all_rows_option,
     exam_option,
     format_option,
     hold_run_tag,
@@ -108,6 +109,7 @@ _STRUCTURED_HELP = "Ask the subject to keep to the rubric's JSON Schema, where i
 @add_asking_options
 @click.option("--record", metavar="FILE", help="Write the answers to a .jsonl file.")
 @click.option("--tag", metavar="NAME", help="A name for the stored run, such as release-1.4.")
+@all_rows_option
 @no_store_option
 @store_option
 @format_option
@@ -118,6 +120,7 @@ def command(
     exams: tuple[str, ...],
     subjects: tuple[str, ...],
     record: str | None,
+    every: bool,
     tag: str | None,
     no_store: bool,
     store: str | None,
@@ -177,7 +180,7 @@ def command(
     if stored:
         warn_of_silent_change(loaded, store, besides=stored)
     report_stored_runs(stored)
-    _print_live_runs(runs, format_)
+    _print_live_runs(runs, format_, every=every)
     if recording_error is not None:
         return report_exception(recording_error) or ExitCode.USAGE
     if all(run.result.summary.complete for run in runs):
@@ -215,7 +218,7 @@ def _write_recording(runs: Sequence[LiveRun], destination: Path | None) -> Usage
     return None
 
 
-def _print_live_runs(runs: Sequence[LiveRun], format_: str) -> None:
+def _print_live_runs(runs: Sequence[LiveRun], format_: str, *, every: bool) -> None:
     if format_ == "json":
         documents = [run.to_dict() for run in runs]
         document = documents[0] if len(documents) == 1 else {"runs": documents}
@@ -226,6 +229,7 @@ def _print_live_runs(runs: Sequence[LiveRun], format_: str) -> None:
             stream.write(b"\n")
         return
     from markscheme.tell.live_run import LivePage
+    from markscheme.tell.text import ShownRows
     from markscheme.workflows.sinks import Preview
 
     for run in runs:
@@ -234,8 +238,8 @@ def _print_live_runs(runs: Sequence[LiveRun], format_: str) -> None:
         page = LivePage(run.result.rubric, run.live.to_dict())
         shown = preview.show_in(run.result)
         writes = "--format json" if run.id is None else f"markscheme show {run.id} -o FILE"
-        page.print_run(shown, hidden=preview.hidden, writes=writes)
-        page.print_live_facts()
+        rows = ShownRows(every=every, hidden=preview.hidden, writes=writes)
+        page.print_live_run(shown, (), rows)
 
 
 def _load_page() -> None:

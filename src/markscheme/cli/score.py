@@ -20,6 +20,7 @@ from markscheme.cli.exit_codes import (
 )
 from markscheme.cli.judging import ask_judges_after_canaries
 from markscheme.cli.options import (
+    all_rows_option,
     exam_option,
     format_option,
     hold_run_tag,
@@ -55,7 +56,16 @@ was scored and 4 when something is missing or failed; `score` applies no gates."
     "--answers",
     "-a",
     metavar="FILE|FOLDER|-",
-    help="Recorded answers: .jsonl, .parquet, .csv, a folder of the first two, or - for stdin.",
+    help="Recorded answers: .jsonl, .parquet, .csv, a folder of the first two, or - for stdin; or "
+    "results of promptfoo, lm-eval, deepeval, pydantic-evals, OpenAI batches or Inspect.",
+)
+@click.option(
+    "--map",
+    "mapped",
+    multiple=True,
+    metavar="FIELD=PATH",
+    help="Where each answer of --answers states a field, for files of any shape: item=meta.id "
+    "output=response.text; may be repeated.",
 )
 @click.option(
     "--logs",
@@ -113,6 +123,7 @@ was scored and 4 when something is missing or failed; `score` applies no gates."
     help="Number of processes. Default: all cores for a large file, else 1.",
 )
 @click.option("--tag", metavar="NAME", help="A name for the stored run, such as release-1.4.")
+@all_rows_option
 @no_store_option
 @store_option
 @format_option
@@ -122,6 +133,7 @@ def command(
     rubric: str,
     exams: tuple[str, ...],
     answers: str | None,
+    mapped: tuple[str, ...],
     logs: str | None,
     log_map: str | None,
     log_format: str | None,
@@ -135,6 +147,7 @@ def command(
     ray_address: str | None,
     workers: int | None,
     tag: str | None,
+    every: bool,
     no_store: bool,
     store: str | None,
     format_: str,
@@ -142,12 +155,15 @@ def command(
     """Score recorded answers and explain every point."""
     from markscheme.keep import resolve_place
     from markscheme.read.documents import resolve_answers
+    from markscheme.read.other_tools import parse_mapping
     from markscheme.tell.language import get_language
     from markscheme.workflows.score import score
     from markscheme.workflows.sinks import JsonStream, Preview
 
     answers = None if answers is None else resolve_answers(answers)
     _check_sources(answers, logs, log_options=log_map or log_format, engine=engine)
+    if mapped and (answers is None or judge is not None or engine == "ray"):
+        raise UsageError("--map goes with --answers, without --judge and --engine ray")
     if ray_address is not None and engine != "ray":
         raise UsageError("--ray-address goes with --engine ray")
     _check_judge_options(
@@ -166,6 +182,7 @@ def command(
             logs=logs,
             log_map=log_map,
             log_format=log_format,
+            mapping=parse_mapping(mapped) if mapped else None,
             store=None if no_store else resolve_place(store),
             tag=tag,
             output=output,
@@ -183,13 +200,14 @@ def command(
         report_stored_runs(result.run_ids)
         _report_unmarked(result.unmarked)
     if format_ == "text":
-        from markscheme.tell.text import RunPage
+        from markscheme.tell.text import RunPage, ShownRows
 
         if engine == "ray":
             # Only a sample of the rows was read back from the folder.
             preview.total = result.summary.rows
         shown, written = preview.show_in(result), None if output is None else Path(output)
-        RunPage(result.rubric).print_run(shown, hidden=preview.hidden, written=written)
+        rows = ShownRows(every=every, hidden=preview.hidden, written=written)
+        RunPage(result.rubric).print_run(shown, rows)
     return ExitCode.OK if result.summary.complete else ExitCode.UNDECIDED
 
 
@@ -215,22 +233,22 @@ class _JudgeRequest:
     ) -> JudgedRatings:
         """Ask the judge about all answers; what it does not tell leaves scores unknown."""
         from markscheme.read.documents import read_judge
-        from markscheme.read.session_logs import read_logs
         from markscheme.workflows.documents import load_exam, load_rubric
-        from markscheme.workflows.judge_files import load_answers
+        from markscheme.workflows.judge_files import load_answers, load_log_answers
         from markscheme.workflows.judge_plan import build_judge_plan
         from markscheme.workflows.run import check_store_options
         from markscheme.workflows.run_plan import Settings
 
-        options = {"max_cost": max_cost, "resume": resume}
-        check_store_options([judge], {"cache": False, **options}, skip=no_store, tag=None)
+        asking = {"max_cost": max_cost, "resume": resume}
+        check_store_options([judge], {"cache": False, **asking}, skip=no_store, tag=None)
         rubric = load_rubric(self.rubric)
         exam = load_exam(*self.exams, rubric=rubric)
-        source = self.answers or read_logs(
-            self.logs or "", exam.items, mapping=self.log_map, log_format=self.log_format
-        )
-        answers, _ = load_answers(exam, source)
-        settings = Settings.from_mapping(options)
+        if self.answers is not None:
+            answers, _ = load_answers(exam, self.answers)
+        else:
+            options = {"mapping": self.log_map, "log_format": self.log_format}
+            answers, _ = load_log_answers(exam, self.logs or "", **options)
+        settings = Settings.from_mapping(asking)
         plan = build_judge_plan(rubric, exam, answers, read_judge(judge), settings)
         return ask_judges_after_canaries(plan, rubric, store, no_store=no_store)
 

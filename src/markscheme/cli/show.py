@@ -11,6 +11,7 @@ import click
 from markscheme.cli.exit_codes import ExitCode, buffer_stdout, handle_errors
 from markscheme.cli.options import (
     add_judging_options,
+    all_rows_option,
     format_option,
     raw_csv_option,
     store_option,
@@ -54,6 +55,7 @@ its exit code is 0, and 4 for a run that is not complete."""
     is_flag=True,
     help="Name systematic faults across items, and what to do about them.",
 )
+@all_rows_option
 @add_judging_options
 @store_option
 @format_option
@@ -64,6 +66,7 @@ def command(
     output: str | None,
     raw_csv: bool,
     patterns: bool,
+    every: bool,
     baseline: str | None,
     rubric: str | None,
     exams: tuple[str, ...],
@@ -73,6 +76,7 @@ def command(
 ) -> ExitCode:
     """Show one run: breakdown, losses, totals, gates."""
     from markscheme.tell.live_run import LivePage
+    from markscheme.tell.text import ShownRows
     from markscheme.tell.verdicts import PatternPage, VerdictPage
     from markscheme.tell.words import format_run_title
     from markscheme.vocabulary import to_record
@@ -119,13 +123,11 @@ def command(
         VerdictPage().print_line(format_run_title(found.past, found.stored), style="bold")
         if items:
             VerdictPage().print_line(explained)
-        else:
-            page = LivePage(result.rubric, live)
-            page.print_run(result, hidden=preview.hidden, written=destination)
-            page.print_live_facts()
-            page.print_gates(gates.outcomes)
         if patterns:
             PatternPage().print_all(found_patterns)
+        elif not items:
+            shown = ShownRows(every=every, hidden=preview.hidden, written=destination)
+            LivePage(result.rubric, live).print_live_run(result, gates.outcomes, shown)
     return ExitCode.OK if result.summary.complete and not is_open_run(found) else ExitCode.UNDECIDED
 
 

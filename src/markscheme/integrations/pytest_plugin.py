@@ -137,7 +137,7 @@ def item() -> Item:
     pytest.fail("`item` comes from the marker: @pytest.mark.markscheme(rubric=…, exam=…)", False)
 
 
-class ItemMarker:
+class ItemMarks:
     """Marks the answer of one test: call it with what was answered."""
 
     def __init__(self, tests: ExamTests, item: Item) -> None:
@@ -180,14 +180,14 @@ class ItemMarker:
 
 
 @pytest.fixture
-def marks(request: pytest.FixtureRequest) -> ItemMarker:
+def marks(request: pytest.FixtureRequest) -> ItemMarks:
     """Mark the answer to the item of this test: `marks(answer)`."""
     tests = request.config.stash[_TESTS].get(_get_function_key(request.node))
     if tests is None:
         pytest.fail("`marks` needs @pytest.mark.markscheme(rubric=…, exam=…)", pytrace=False)
     item: Item = request.getfixturevalue("item")
     tests.items_run.add(item.id)
-    return ItemMarker(tests, item)
+    return ItemMarks(tests, item)
 
 
 # The end of the session. With xdist, workers hand their answers to the session that started them.

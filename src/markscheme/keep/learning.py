@@ -121,11 +121,14 @@ class LearningRecords:
         return learner, self.renew_code(learner.id)
 
     def ensure_own_learner(self) -> str:
-        """Return the id of the learner without a class, which is added at the first call."""
-        self._insert_learner(
-            Learner(id=OWN_LEARNER, name=None, class_name=None, added=self._format_now())
-        )
-        return OWN_LEARNER
+        """Return the id of the learner without a class, who is added at the first call."""
+        return self.ensure_learner(OWN_LEARNER)
+
+    def ensure_learner(self, id_: str) -> str:
+        """Add a learner without a name or a class, unless there is one with this id."""
+        _check_id(id_)
+        self._insert_learner(Learner(id=id_, name=None, class_name=None, added=self._format_now()))
+        return id_
 
     def _insert_learner(self, learner: Learner) -> None:
         self._database.execute_change(

@@ -8,12 +8,10 @@ for several connections at once by itself, so each change is a transaction on on
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
 from pathlib import Path
-from queue import Empty, SimpleQueue
 from threading import Lock, Thread, local
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from msgspec import Struct
 
@@ -21,6 +19,9 @@ from markscheme.keep.database import TransactionLostError
 from markscheme.keep.open import open_store, resolve_place
 from markscheme.keep.store import Store
 from markscheme.vocabulary import StoreUnavailableError
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 Value = TypeVar("Value")
 StoreTask = Callable[[Store], Value]
@@ -89,6 +90,9 @@ class _ConnectionPool:
     """A few threads, each with a connection of its own that is opened when it is first needed."""
 
     def __init__(self, where: str | Path | None, *, size: int) -> None:
+        # Late: every command imports this package, and few need threads.
+        from concurrent.futures import ThreadPoolExecutor
+
         self._where = where
         self._threads = ThreadPoolExecutor(size, thread_name_prefix="store")
         self._held = local()
@@ -140,12 +144,16 @@ class _GroupWriter:
     """One thread with the only connection that writes; it commits all waiting tasks together."""
 
     def __init__(self, store: Store) -> None:
+        from queue import SimpleQueue
+
         self._store = store
         self._queue: SimpleQueue[_QueuedTask | None] = SimpleQueue()
         self._thread = Thread(target=self._work, name="store-writer", daemon=True)
         self._thread.start()
 
     def submit(self, task: StoreTask[Value]) -> Future[Value]:
+        from concurrent.futures import Future
+
         future: Future[Value] = Future()
         context = copy_context()
         run = lambda: context.run(task, self._store)  # noqa: E731 - typed by its field
@@ -158,23 +166,17 @@ class _GroupWriter:
         self._store.close()
 
     def _work(self) -> None:
-        is_open = True
-        while is_open:
-            group: list[_QueuedTask] = []
-            task = self._queue.get()
-            while task is not None:
-                if task.future.set_running_or_notify_cancel():
-                    group.append(task)
-                if len(group) >= _MAX_GROUP:
-                    break
-                try:
-                    task = self._queue.get_nowait()
-                except Empty:
-                    break
-            else:
-                is_open = False
-            if group:
-                self._commit_group(group)
+        task = self._queue.get()
+        while task is not None:
+            group = [task]
+            # Nobody else takes from the queue, so what is in it comes without waiting.
+            while task is not None and len(group) < _MAX_GROUP and not self._queue.empty():
+                task = self._queue.get()
+                group += [] if task is None else [task]
+            self._commit_group(
+                [task for task in group if task.future.set_running_or_notify_cancel()]
+            )
+            task = None if task is None else self._queue.get()
 
     def _commit_group(self, group: list[_QueuedTask]) -> None:
         """Run all tasks in one transaction; tell nobody of a result before it is committed."""

@@ -6,8 +6,7 @@ card, and each choice has a reason that is shown to the learner.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date
 from enum import StrEnum
 from fractions import Fraction
@@ -18,14 +17,12 @@ from markscheme.learn.scheduling import (
     NEW_CARD,
     PASS_GRADE,
     CardState,
-    GradedReview,
     ReviewKind,
     SchedulerName,
-    classify_review,
-    review_card,
+    fold_cards,
 )
 from markscheme.learn.wording import count_days, describe_tag
-from markscheme.vocabulary import Item, sentence
+from markscheme.vocabulary import FrozenDict, Item, sentence
 
 _INTERLEAVED_TAG = "verb"
 _REPEAT_AFTER = 3
@@ -68,11 +65,21 @@ class CardChoice(Struct, frozen=True, kw_only=True):
     because: str
 
 
+class WeakTag(Struct, frozen=True, kw_only=True):
+    """A tag with the share of its answers that were recalled, and their number."""
+
+    key: str
+    value: str
+    share: Fraction
+    answers: int
+
+
 class DeckState(Struct, frozen=True, kw_only=True):
     """What the reviews of a learner add up to, as of one day.
 
     `new_today` and `reviews_today` count towards the daily limits. `recent` are the items
-    answered today, the latest last.
+    answered today, the latest last. `recalled` has, by item, how many of its scheduled reviews were
+    recalled, and how many there are.
     """
 
     today: date
@@ -80,7 +87,7 @@ class DeckState(Struct, frozen=True, kw_only=True):
     new_today: int = 0
     reviews_today: int = 0
     recent: tuple[str, ...] = ()
-    grades: Mapping[str, tuple[int, ...]] = {}
+    recalled: Mapping[str, tuple[int, int]] = FrozenDict()
 
     def get_card(self, item: str) -> CardState:
         """Return the state of a card; new if it was never reviewed."""
@@ -102,29 +109,28 @@ def build_deck_state(
     scheduler: SchedulerName = SchedulerName.SM2,
 ) -> DeckState:
     """Fold all reviews of a learner, in order, into the state of the deck."""
-    cards: dict[str, CardState] = {}
-    grades: dict[str, list[int]] = defaultdict(list)
+    history = [(review.item, review.day, review.grade) for review in reviews]
+    cards, kinds = fold_cards(history, scheduler)
     recent: list[str] = []
+    recalled: dict[str, list[int]] = {}
     new_today = reviews_today = 0
-    for review in reviews:
-        before = cards.get(review.item, NEW_CARD)
-        is_scheduled = classify_review(before, review.day) is ReviewKind.SCHEDULED
-        if is_scheduled:
-            grades[review.item].append(review.grade)
-        if review.day == today:
-            recent.append(review.item)
-            new_today += before.is_new
-            reviews_today += is_scheduled and not before.is_new
-        cards[review.item] = review_card(
-            before, GradedReview(day=review.day, grade=review.grade), scheduler
-        )
+    for (item, day, grade), kind in zip(history, kinds, strict=True):
+        is_first = item not in recalled
+        counts = recalled.setdefault(item, [0, 0])
+        if kind is ReviewKind.SCHEDULED:
+            counts[0] += grade >= PASS_GRADE
+            counts[1] += 1
+        if day == today:
+            recent.append(item)
+            new_today += is_first
+            reviews_today += kind is ReviewKind.SCHEDULED and not is_first
     return DeckState(
         today=today,
         cards=cards,
         new_today=new_today,
         reviews_today=reviews_today,
         recent=tuple(recent),
-        grades={item: tuple(of_item) for item, of_item in grades.items()},
+        recalled={item: (passed, n) for item, (passed, n) in recalled.items()},
     )
 
 
@@ -137,16 +143,30 @@ def choose_card(
     repeats of today, once three other cards were shown; then new items from the weakest tag; then
     the other repeats. Two cards of one verb do not follow each other if there is another card.
     """
-    groups = [
-        _list_due(items, state, limits),
-        _list_repeats(items, state, rested=True),
-        _list_new(items, state, limits),
-        _list_repeats(items, state, rested=False),
+    new = [item for item in items if state.get_card(item.id).is_new]
+    weakest = find_weakest_tag(
+        items, state, among={tag for item in new for tag in item.tags.items()}
+    )
+    groups = {
+        CardKind.DUE: _list_due(items, state)[: max(0, limits.reviews - state.reviews_today)],
+        CardKind.REPEAT: _list_repeats(items, state),
+        CardKind.NEW: _order_new(new, weakest) if state.new_today < limits.new else [],
+    }
+    latest = state.recent[-_REPEAT_AFTER:]
+    rested = [item for item in groups[CardKind.REPEAT] if item.id not in latest]
+    ordered = [
+        *((CardKind.DUE, item) for item in groups[CardKind.DUE]),
+        *((CardKind.REPEAT, item) for item in rested),
+        *((CardKind.NEW, item) for item in groups[CardKind.NEW]),
+        *((CardKind.REPEAT, item) for item in groups[CardKind.REPEAT]),
     ]
-    choices = [choice for group in groups for choice in group]
     last = _find_last_item(items, state)
-    apart = (choice for choice in choices if last is None or not _is_alike(choice.item, last))
-    return next(apart, choices[0] if choices else None)
+    apart = (one for one in ordered if last is None or not _is_alike(one[1], last))
+    chosen = next(apart, ordered[0] if ordered else None)
+    if chosen is None:
+        return None
+    kind, item = chosen
+    return CardChoice(item=item, kind=kind, because=_explain_choice(kind, item, state, weakest))
 
 
 def count_cards(
@@ -154,8 +174,9 @@ def count_cards(
 ) -> DeckCounts:
     """Return how many cards are left to do today."""
     cards = [state.get_card(item.id) for item in items]
+    due = sum(card.is_due(state.today) and not card.is_leech for card in cards)
     return DeckCounts(
-        due=len(_list_due(items, state, limits)),
+        due=min(due, max(0, limits.reviews - state.reviews_today)),
         repeats=sum(card.needs_repeat(state.today) for card in cards),
         new=min(sum(card.is_new for card in cards), max(0, limits.new - state.new_today)),
         leeches=sum(card.is_leech for card in cards),
@@ -173,19 +194,15 @@ def list_leeches(items: Sequence[Item], state: DeckState) -> list[Item]:
     return [item for item in items if state.get_card(item.id).is_leech]
 
 
-def _list_due(items: Sequence[Item], state: DeckState, limits: DailyLimits) -> list[CardChoice]:
+def _list_due(items: Sequence[Item], state: DeckState) -> list[Item]:
+    """Return the due items, the longest overdue relative to its interval first."""
     due = [
-        (_measure_overdue(card, state.today), item)
+        item
         for item in items
         for card in [state.get_card(item.id)]
         if card.is_due(state.today) and not card.is_leech
     ]
-    due.sort(key=lambda entry: -entry[0])
-    left = max(0, limits.reviews - state.reviews_today)
-    return [
-        CardChoice(item=item, kind=CardKind.DUE, because=_explain_due(state, item))
-        for _, item in due[:left]
-    ]
+    return sorted(due, key=lambda item: -_measure_overdue(state.get_card(item.id), state.today))
 
 
 def _measure_overdue(card: CardState, today: date) -> Fraction:
@@ -193,9 +210,36 @@ def _measure_overdue(card: CardState, today: date) -> Fraction:
     return Fraction(overdue, max(1, card.interval_days))
 
 
-def _explain_due(state: DeckState, item: Item) -> str:
-    card = state.get_card(item.id)
-    late = (state.today - card.due).days if card.due else 0
+def _list_repeats(items: Sequence[Item], state: DeckState) -> list[Item]:
+    """Return the items to repeat today, the one answered longest ago first."""
+    order = {item: place for place, item in enumerate(state.recent)}
+    repeats = [item for item in items if state.get_card(item.id).needs_repeat(state.today)]
+    return sorted(repeats, key=lambda item: order.get(item.id, -1))
+
+
+def _order_new(new: list[Item], weakest: WeakTag | None) -> list[Item]:
+    """Return the new items, those of the weakest tag first."""
+    if weakest is None:
+        return new
+    return sorted(new, key=lambda item: item.tags.get(weakest.key) != weakest.value)
+
+
+def _explain_choice(kind: CardKind, item: Item, state: DeckState, weakest: WeakTag | None) -> str:
+    if kind is CardKind.DUE:
+        return _explain_due(state.get_card(item.id), state.today)
+    if kind is CardKind.REPEAT:
+        return sentence("You did not quite have it today, so it comes again until you do.")
+    if weakest is None or item.tags.get(weakest.key) != weakest.value:
+        return sentence("It is new: the next one of the deck.")
+    return sentence(
+        "It is new, and from your weakest part so far: {tag}, {percent} % recalled.",
+        tag=describe_tag(weakest.key, weakest.value),
+        percent=int(weakest.share * 100),
+    )
+
+
+def _explain_due(card: CardState, today: date) -> str:
+    late = (today - card.due).days if card.due else 0
     if not late:
         return sentence(
             "It is due today, after an interval of {interval}.",
@@ -209,66 +253,29 @@ def _explain_due(state: DeckState, item: Item) -> str:
     )
 
 
-def _list_repeats(items: Sequence[Item], state: DeckState, *, rested: bool) -> list[CardChoice]:
-    latest = state.recent[-_REPEAT_AFTER:]
-    order = {item: place for place, item in enumerate(state.recent)}
-    repeats = [
-        item
-        for item in items
-        if state.get_card(item.id).needs_repeat(state.today) and (item.id not in latest) is rested
-    ]
-    repeats.sort(key=lambda item: order[item.id])
-    because = sentence("You did not quite have it today, so it comes again until you do.")
-    return [CardChoice(item=item, kind=CardKind.REPEAT, because=because) for item in repeats]
+def find_weakest_tag(
+    items: Sequence[Item], state: DeckState, among: Collection[tuple[str, str]] | None = None
+) -> WeakTag | None:
+    """Return the tag with the lowest share of recalled answers, or None if nothing was missed.
 
-
-def _list_new(items: Sequence[Item], state: DeckState, limits: DailyLimits) -> list[CardChoice]:
-    if state.new_today >= limits.new:
-        return []
-    new = [item for item in items if state.get_card(item.id).is_new]
-    weakest = find_weakest_tag(items, state)
-    because = sentence("It is new: the next one of the deck.")
-    if weakest is None:
-        return [CardChoice(item=item, kind=CardKind.NEW, because=because) for item in new]
-    key, value, share = weakest
-    of_tag = sentence(
-        "It is new, and from your weakest part so far: {tag}, {percent} % recalled.",
-        tag=describe_tag(key, value),
-        percent=int(share * 100),
-    )
-    weak = [item for item in new if item.tags.get(key) == value]
-    others = [item for item in new if item.tags.get(key) != value]
-    return [
-        *(CardChoice(item=item, kind=CardKind.NEW, because=of_tag) for item in weak),
-        *(CardChoice(item=item, kind=CardKind.NEW, because=because) for item in others),
-    ]
-
-
-def find_weakest_tag(items: Sequence[Item], state: DeckState) -> tuple[str, str, Fraction] | None:
-    """Return the tag with the lowest share of recalled answers, if a tag of new items has misses.
-
-    A tag counts once it has three answers. Of equal shares the one with more answers is taken.
+    A tag counts once it has three answers, and with `among` if it is one of these. Of equal shares
+    the one with more answers is taken.
     """
-    recalled: dict[tuple[str, str], list[bool]] = defaultdict(list)
-    wanted: set[tuple[str, str]] = set()
+    totals: dict[tuple[str, str], list[int]] = {}
     for item in items:
-        grades = state.grades.get(item.id, ())
+        counts = state.recalled.get(item.id)
+        if counts is None:
+            continue
         for tag in item.tags.items():
-            recalled[tag] += [grade >= PASS_GRADE for grade in grades]
-            if state.get_card(item.id).is_new:
-                wanted.add(tag)
-    shares = {
-        tag: Fraction(sum(passed), len(passed))
-        for tag, passed in recalled.items()
-        if len(passed) >= _FEWEST_FOR_A_TAG and tag in wanted
-    }
-    weak = {tag: share for tag, share in shares.items() if share < 1}
-    if not weak:
-        return None
-    (key, value), share = min(
-        weak.items(), key=lambda entry: (entry[1], -len(recalled[entry[0]]), entry[0])
-    )
-    return key, value, share
+            total = totals.setdefault(tag, [0, 0])
+            total[0] += counts[0]
+            total[1] += counts[1]
+    weak = [
+        WeakTag(key=key, value=value, share=Fraction(passed, n), answers=n)
+        for (key, value), (passed, n) in totals.items()
+        if n >= _FEWEST_FOR_A_TAG and passed < n and (among is None or (key, value) in among)
+    ]
+    return min(weak, key=lambda tag: (tag.share, -tag.answers, tag.key, tag.value), default=None)
 
 
 def _find_last_item(items: Sequence[Item], state: DeckState) -> Item | None:

@@ -212,7 +212,11 @@ def _explain_loss(text: str, form: str, cell: Cell, *, verb: str | None = None) 
 
 
 def _has_fewer_accents(text: str, form: str) -> bool:
-    return sum(not c.isascii() for c in strip_pronoun(text)) < sum(not c.isascii() for c in form)
+    return _count_accents(strip_pronoun(text)) < _count_accents(form)
+
+
+def _count_accents(text: str) -> int:
+    return sum(letter.isalpha() and not letter.isascii() for letter in text)
 
 
 def _explain_outer_form(spec: AxisSpec, cell: Cell) -> str:

@@ -7,6 +7,7 @@ item passes. `markscheme audit` checks the cases; see `docs/audit.md` for the fo
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -18,6 +19,7 @@ from markscheme.read.documents import (
     ITEM_KEYS,
     NO_ENTRIES,
     Constraints,
+    Converter,
     FieldPath,
     ItemCheck,
     ItemModel,
@@ -44,6 +46,8 @@ from markscheme.vocabulary import (
     DocumentError,
     FrozenDict,
     Item,
+    Mark,
+    MarkSource,
     Outcome,
     Problem,
     Rubric,
@@ -51,8 +55,9 @@ from markscheme.vocabulary import (
     format_value,
 )
 
-_CASE_KEYS = (*ITEM_KEYS, "answer", "times", "transcript", "cells", "score", "because")
+_CASE_KEYS = (*ITEM_KEYS, "answer", "times", "transcript", "marks", "cells", "score", "because")
 _MAX_REPEATS = 100_000
+_RATIO_PATTERN = "-?[0-9]{1,9}/[1-9][0-9]{0,8}"
 _DISPATCH_TOOLS = ("Task", "Agent", "task")
 
 
@@ -62,12 +67,14 @@ class GoldenCase:
 
     - `cells`: the expected value per axis; `None` for a cell that must have no value.
     - `score`: the expected score, if the case also tests the weights.
+    - `marks`: what raters say about the answer, for axes that people or judges mark.
     - `transcript`: what the agent did, for axes that score tool calls.
     """
 
     item: Item
     answer: str | Mapping[str, Any]
     cells: Mapping[str, Fraction | None]
+    marks: Mapping[str, tuple[Mark, ...]] = FrozenDict()
     transcript: Transcript | None = None
     score: Fraction | None = None
     because: str = ""
@@ -124,14 +131,35 @@ class DoneModel(Model):
     gap: Text = ""
 
 
+def _parse_exact_value(value: Any) -> Fraction | None:
+    """Return a number, or a ratio such as `2/3`; at most 1, and below 0 for kept penalties."""
+    is_ratio = isinstance(value, str) and re.fullmatch(_RATIO_PATTERN, value)
+    if not (is_ratio or (isinstance(value, int | Decimal) and not isinstance(value, bool))):
+        return None
+    exact = Fraction(value)
+    return exact if exact <= 1 else None
+
+
+_RATIO_SCHEMA = {
+    "anyOf": [
+        {"type": "number", "maximum": 1},
+        {"type": "string", "pattern": f"^{_RATIO_PATTERN}$"},
+    ]
+}
+ExactValue = Annotated[
+    Any, Converter(_parse_exact_value, "ratio_type", FrozenDict.freeze(_RATIO_SCHEMA))
+]
+
+
 class CaseModel(ItemModel):
     """An item with its answer and expected cells. Unknown keys are expectations for axes."""
 
     answer: Any
     times: Annotated[int, Constraints(at_least=1, at_most=_MAX_REPEATS)] = 1
     transcript: DoneModel | None = None
-    cells: Annotated[dict[Name, Share | None], Constraints(shortest=1)]
-    score: Share | None = None
+    marks: dict[Name, Any] = FrozenDict()
+    cells: Annotated[dict[Name, ExactValue | None], Constraints(shortest=1)]
+    score: ExactValue | None = None
     because: Text = ""
 
 
@@ -263,10 +291,22 @@ class _CaseFileReader:
         if "answer" in entry and not isinstance(answer, str | dict):
             expected = "must be text or a mapping of keys to values"
             yield ("answer",), f"{expected}, not {format_value(answer)}"
+        yield from self._find_mark_problems(entry.get("marks"))
         axes = [spec.name for spec in self._rubric]
         for axis in cells if isinstance(cells, dict) else ():
             if axis not in axes:
                 yield ("cells", axis), self._describe_unknown_name("axis", axis, axes)
+
+    def _find_mark_problems(self, marks: Any) -> Iterator[tuple[FieldPath, str]]:
+        """Yield problems with the axes that a case marks."""
+        marked = [spec.name for spec in self._rubric if hasattr(spec.axis, "combine")]
+        for axis, given in marks.items() if isinstance(marks, dict) else ():
+            if axis not in marked:
+                yield ("marks", axis), self._describe_unknown_name("marked axis", axis, marked)
+            for mark in given.values() if isinstance(given, dict) else (given,):
+                if not isinstance(mark, bool | int | Decimal | str):
+                    message = "must be a score, an option, `n/a`, or one for each criterion"
+                    yield ("marks", axis), message
 
     def _describe_unknown_name(self, noun: str, name: str, allowed: Collection[str]) -> str:
         return describe_unknown_word(name, f"{noun} of the rubric `{self._rubric.name}`", allowed)
@@ -285,10 +325,20 @@ def _build_case(item: Item, model: CaseModel) -> GoldenCase:
         item=item,
         answer=FrozenDict.freeze(answer),
         cells=FrozenDict(cells),
+        marks=FrozenDict({axis: tuple(_build_marks(given)) for axis, given in model.marks.items()}),
         transcript=transcript,
         score=None if model.score is None else Fraction(model.score),
         because=model.because,
     )
+
+
+def _build_marks(given: Any) -> Iterator[Mark]:
+    """Yield the marks of one axis: one, or one for each criterion."""
+    for criterion, mark in given.items() if isinstance(given, Mapping) else (("", given),):
+        is_number = isinstance(mark, bool | int | Decimal)
+        # What is neither is a problem that was reported.
+        score = Fraction(mark) if is_number else str(mark)
+        yield Mark(score=score, source=MarkSource.PERSON, by="case", criterion=str(criterion))
 
 
 def _build_draft(

@@ -194,9 +194,14 @@ def group_marks(ratings: Iterable[Rating], rubric: Rubric, exam: Exam) -> Answer
     problems += checker.find_mixed_cells()
     if problems:
         raise InputError(problems)
-    scored = {spec.name for spec in rubric}
+    return _group_checked(kept, checker)
+
+
+def _group_checked(ratings: Iterable[Rating], checker: _MarkChecker) -> AnswerMarks:
+    """Return the marks that ratings give, which are known to be right."""
+    scored = {spec.name for spec in checker.rubric}
     cells: dict[_Cell, list[Rating]] = defaultdict(list)
-    for rating in kept:
+    for rating in ratings:
         if rating.axis in scored and (rating.score is not None or rating.source is _JUDGE):
             cells[_get_cell(rating)].append(rating)
     marks: dict[AnswerKey, dict[str, tuple[Mark, ...]]] = defaultdict(dict)
@@ -231,7 +236,8 @@ def read_marks(source: RatingSource, rubric: Rubric, exam: Exam) -> GivenMarks:
         UsageError: no rating marks an axis that counts in the score.
     """
     ratings = read_mark_ratings(source, rubric, exam)
-    given = GivenMarks(ratings=ratings, by_answer=group_marks(ratings, rubric, exam))
+    checker = _MarkChecker(rubric=rubric, exam=exam)
+    given = GivenMarks(ratings=ratings, by_answer=_group_checked(ratings, checker))
     if given.by_answer:
         return given
     rated = [spec.name for spec in rubric if spec.name in find_questions(rubric)]

@@ -184,9 +184,12 @@ def _place_session(session: _LogSession, items: Sequence[Item]) -> LoggedAnswer 
     row, name = session.mapped, session.name
     if row is not None:
         return _build_logged_answer(session, row.item, row.variant or name.variant, row.attempt)
-    fitting = name.items or _find_asked_items(session.transcript, items)
+    transcript = session.transcript
+    named = [item.id for item in items if item.id == transcript.sample]
+    fitting = name.items or named or _find_asked_items(transcript, items)
     if len(fitting) == 1:
-        return _build_logged_answer(session, fitting[0], name.variant, name.attempt)
+        attempt = name.attempt if transcript.attempt is None else transcript.attempt
+        return _build_logged_answer(session, fitting[0], name.variant, attempt)
     if name.items:
         reason = f"its name fits several items: {', '.join(fitting)}; name one in a mapping file"
     elif fitting:

@@ -144,7 +144,11 @@ def _build_junit_gate_case(found: GateOutcome) -> _JUnitCase:
     )
 
 
+_ITEM_RESULTS = {ItemStatus.FAILED: "failure", ItemStatus.NOT_APPLICABLE: "skipped"}
+
+
 def _build_item_cases(report: RunReport) -> Iterator[_JUnitCase]:
+    items = {item.id: item for item in report.past.exam.items}
     for item in report.items:
         if item.status is ItemStatus.PASSED:
             yield _JUnitCase(name=item.item, group="items")
@@ -152,7 +156,7 @@ def _build_item_cases(report: RunReport) -> Iterator[_JUnitCase]:
         message = format_item_line(item, report.past.rubric)
         lines = [message]
         for row in item.answers:
-            lines += format_answer_lines(row, report.past.rubric)
+            lines += format_answer_lines(row, report.past.rubric, items[item.item])
         if item.more:
             lines.append(
                 translate_plural(
@@ -164,7 +168,7 @@ def _build_item_cases(report: RunReport) -> Iterator[_JUnitCase]:
         yield _JUnitCase(
             name=item.item,
             group="items",
-            result="failure" if item.status is ItemStatus.FAILED else "error",
+            result=_ITEM_RESULTS.get(item.status, "error"),
             kind=item.status.value,
             message=message,
             text="\n".join(lines),

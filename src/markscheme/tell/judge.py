@@ -98,7 +98,7 @@ def print_judged_ratings(
     out.print(_build_axis_table(judged.ratings))
     for reason, count in list(judged.refused.items())[:_MAX_REASONS]:
         line = translate_plural(
-            "{n} reply refused: {why}", "{n} replies refused: {why}", count, why=reason
+            "{n} call not read: {why}", "{n} calls not read: {why}", count, why=reason
         )
         out.print(Text(replace_control_characters(line), "magenta"), soft_wrap=True)
     if judged.stopped is not None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rich.text import Text
 
 from markscheme.tell.language import translate, translate_plural, translate_stored
-from markscheme.tell.text import RunPage
+from markscheme.tell.text import RunPage, ShownRows
 from markscheme.vocabulary import Rubric, format_decimal, to_fraction
+from markscheme.weigh.gates import GateOutcome
+from markscheme.weigh.result import Result
 
 _HISTOGRAM_WIDTH = 30
 
@@ -21,6 +23,13 @@ class LivePage(RunPage):
         """Take what `LiveRunSummary.to_dict` returned, now or when the run was stored."""
         super().__init__(rubric, is_live=bool(facts))
         self._facts = facts
+
+    def print_live_run(self, result: Result, gates: Iterable[GateOutcome], rows: ShownRows) -> None:
+        """Print the totals, the gates, how the run went, then the rows."""
+        self.print_summary(result.summary)
+        self.print_gates(gates)
+        self.print_live_facts()
+        self.print_rows(result, rows)
 
     def print_live_facts(self) -> None:
         """Print latency, errors, tries, cost and why the run stopped, if it did."""

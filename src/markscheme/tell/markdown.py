@@ -141,13 +141,16 @@ def _format_item_changes(
         yield f"- {translate('… and {n:,} more', n=len(changes) - _MARKDOWN_ITEMS_SHOWN)}"
 
 
+_FINE_STATUSES = frozenset({ItemStatus.PASSED, ItemStatus.NOT_APPLICABLE})
+
+
 def _format_failing_items(report: RunReport) -> Iterator[str]:
     """Yield a folded list of the items that do not pass, without the regressed ones shown above."""
     known = {change.item for found in report.comparisons for change in found.regressed}
     failing = [
         item
         for item in report.items
-        if item.status is not ItemStatus.PASSED and item.item not in known
+        if item.status not in _FINE_STATUSES and item.item not in known
     ]
     if not failing:
         return

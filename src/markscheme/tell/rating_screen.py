@@ -279,7 +279,7 @@ def _build_panel(question: RatingQuestion, width: int, room: int) -> Iterator[st
         else format_short_mark(mark)
         for at, mark in enumerate(question.marks)
     ]
-    label = _cut(format_axis_label(axis), width - 2 * len(given) - 2)
+    label = _cut(format_axis_label(question), width - 2 * len(given) - 2)
     space = width - measure_cells(label) - 2 * len(given)
     yield f"{_BOLD}{label}{_PLAIN}{' ' * space}{' '.join(given)}"
     before = [] if question.mark is None else [describe_mark(question.mark)]

@@ -361,7 +361,7 @@ class LineView:
         axis = question.axis
         if isinstance(axis, NoteAxis):
             self._show_activity(question)
-        self.tell(f"{format_axis_label(axis)}: {axis.question}")
+        self.tell(f"{format_axis_label(question)}: {axis.question}")
         if isinstance(axis, ScaleAxis):
             for at, anchor in axis.anchors.items():
                 self.tell(f"  {at}  {anchor}")
@@ -476,9 +476,15 @@ def describe_text(place: PlacedAnswer) -> str:
     return mask_text(place.answer.text) if place.answer.text.strip() else translate("(no text)")
 
 
-def format_axis_label(axis: RatedAxis) -> str:
-    """Return the name of an axis, followed by its title if there is one."""
-    return f"{axis.name} {axis.title}".rstrip()
+def format_axis_label(question: RatingQuestion) -> str:
+    """Return the name and title of the axis that is asked for, and which of the scales it is."""
+    axis = question.axis
+    label = f"{axis.name} {axis.title}".rstrip()
+    scales = [scale for scale in question.axes if isinstance(scale, ScaleAxis)]
+    if axis not in scales:
+        return label
+    number = translate("{place} of {many}", place=scales.index(axis) + 1, many=len(scales))
+    return f"{label} ({number})"
 
 
 def list_key_help(question: RatingQuestion, *, in_lines: bool = False) -> list[str]:

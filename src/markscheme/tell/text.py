@@ -6,6 +6,8 @@ the terminal pages of judged runs are in `verdicts`.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -32,17 +34,18 @@ from markscheme.vocabulary import (
     ZERO,
     Level,
     Outcome,
+    Status,
     format_decimal,
     format_fixed,
     restore_row_messages,
     sentence,
     to_fraction,
 )
+from markscheme.workflows.sinks import select_worst
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from fractions import Fraction
-    from pathlib import Path
 
     import polars as pl
 
@@ -52,9 +55,19 @@ if TYPE_CHECKING:
     from markscheme.weigh.totals import OperationalMetric, OperationGroup
 
 
+# The worst rows, and as many of their losses.
 LOSSES_SHOWN = 15
+# From this width on, the list of runs is a table.
+_WIDE = 100
+_HEAD_WIDTH = 8
+_TEXT_WIDTH = 12
+_MAX_GOT = 160
+_COLUMN_GAP = 2
+# Axes may take so much of the width before their heads are shortened.
+_AXES_SHARE = 0.45
 ERRORS_SHOWN = 10
 GROUPS_SHOWN = 3
+_NOT_APPLICABLE = Status.NOT_APPLICABLE.value
 _NAME_WIDTH = 24  # of subjects, exams and rubrics in the list of runs
 _OUTCOME_STYLES = {
     Outcome.PASS: "bold green",
@@ -65,8 +78,22 @@ _OUTCOME_STYLES = {
 }
 
 
+@dataclass(frozen=True, kw_only=True)
+class ShownRows:
+    """Which rows a page shows: the worst, or `every` one that was kept.
+
+    `hidden` rows were not kept, because the run is large; `writes` is the option that writes all of
+    them, and `written` the file that it wrote.
+    """
+
+    every: bool = False
+    hidden: int = 0
+    written: Path | None = None
+    writes: str = "-o FILE"
+
+
 class RunPage:
-    """Print one run, part by part."""
+    """Print one run, part by part: the totals first, then the rows."""
 
     def __init__(
         self, rubric: Rubric, out: Console | None = None, *, is_live: bool = False
@@ -76,80 +103,107 @@ class RunPage:
         self.out = out or create_console()
         self._mark_signs = ("✓", "✗") if _can_print_unicode(self.out) else ("1", "0")
 
-    def print_run(
-        self,
-        result: Result,
-        *,
-        hidden: int = 0,
-        written: Path | None = None,
-        writes: str = "-o FILE",
-    ) -> None:
-        """Print the whole run; `writes` is the option that writes the rows that are not shown."""
-        self.print_breakdown(result.frame, hidden, writes)
-        self.print_losses(result.frame, hidden)
-        self.print_errors(result.errors, result.summary.errors)
+    def print_run(self, result: Result, rows: ShownRows) -> None:
+        """Print the totals of a run, then the rows that lost points, or all of them."""
         self.print_summary(result.summary)
+        self.print_rows(result, rows)
+
+    def print_rows(self, result: Result, rows: ShownRows) -> None:
+        """Print the worst rows and why they lost points, what was no answer, what was measured."""
+        frame = result.frame.filter(result.frame["status"] != "error")
+        has_all = rows.every and not rows.hidden
+        shown = frame if has_all else select_worst(frame, LOSSES_SHOWN)
+        named = len(result.summary.subjects) > 1
+        title = translate("All rows") if has_all else translate("Rows that lost points")
+        self.out.print(f"\n[bold]{title}[/bold]")
+        if shown.height:
+            self._print_breakdown(shown, named=named)
+        else:
+            self.out.print(translate("no answer lost points"))
+        self._print_hidden_rows(shown.height, frame.height + rows.hidden, rows)
+        self._print_losses(shown, None if has_all else LOSSES_SHOWN, named=named)
+        self.print_errors(result.errors, result.summary.errors)
         print_operations(result.operations, self.out)
-        if written is not None:
+        if rows.written is not None:
             self.out.print(
-                Text("\n" + translate("written to {file}", file=written)), soft_wrap=True
+                Text("\n" + translate("written to {file}", file=rows.written)), soft_wrap=True
             )
 
-    def print_breakdown(
-        self, frame: pl.DataFrame, hidden: int = 0, writes: str = "-o FILE"
-    ) -> None:
+    def _print_breakdown(self, frame: pl.DataFrame, *, named: bool) -> None:
         """Print a row for each answer: what was got and expected, each axis, the score."""
         table = Table(box=None, pad_edge=False, header_style="bold", show_edge=False)
-        widest = max(map(len, map(_format_row_label, frame.iter_rows(named=True))), default=0)
-        table.add_column(translate("item"), no_wrap=True, min_width=min(24, widest))
-        table.add_column(translate("got"), overflow="ellipsis", no_wrap=True, max_width=34)
+        table.add_column(translate("item"), overflow="fold")
+        table.add_column(translate("got"), overflow="fold", min_width=_TEXT_WIDTH)
         table.add_column(translate("expected"), overflow="ellipsis", no_wrap=True, max_width=26)
-        for spec in self.rubric:
-            table.add_column(spec.name, justify="center", no_wrap=True)
+        for head in self._build_axis_heads():
+            table.add_column(head, justify="center", no_wrap=True)
         table.add_column(translate("score"), justify="right", no_wrap=True)
-        for row in frame.filter(frame["status"] != "error").iter_rows(named=True):
-            table.add_row(*self._build_row(row))
+        for row in frame.iter_rows(named=True):
+            table.add_row(*self._build_row(row, named=named))
         self.out.print(table)
-        if hidden:
+
+    def _print_hidden_rows(self, shown: int, total: int, rows: ShownRows) -> None:
+        """Say how many rows are not shown, and how to see them."""
+        if shown == total:
+            return
+        if rows.hidden:
             more = translate_plural(
                 "… {n:,} more row is not shown; {command} writes all of them",
                 "… {n:,} more rows are not shown; {command} writes all of them",
-                hidden,
-                command=writes,
+                total - shown,
+                command=rows.writes,
             )
-            self.out.print(Text(more), soft_wrap=True)
+        else:
+            more = translate_plural(
+                "… {n:,} more row: --all shows it",
+                "… {n:,} more rows: --all shows them",
+                total - shown,
+            )
+        self.out.print(Text(more), soft_wrap=True)
 
-    def _build_row(self, row: Mapping[str, Any]) -> list[Text | str]:
+    def _build_axis_heads(self) -> list[str]:
+        """Return the heads of the axes: their names, or short ones where there is no room."""
+        names = [spec.name for spec in self.rubric]
+        widths = sum(len(name) + _COLUMN_GAP for name in names)
+        if widths <= self.out.width * _AXES_SHARE:
+            return names
+        titles = [spec.title or spec.name for spec in self.rubric]
+        short = [_shorten_head(min(pair, key=len)) for pair in zip(names, titles, strict=True)]
+        return short if len(set(short)) == len(short) else names
+
+    def _build_row(self, row: Mapping[str, Any], *, named: bool) -> list[Text | str]:
         got = row["got"] if row["got"] is not None else _ROW_STATUS_WORDS[row["status"]]
         got = got if row["got"] is not None else translate_stored(got)
-        cells = [self._format_mark(row["breakdown"], spec.name) for spec in self.rubric]
+        cells = [self._format_mark(row, spec.name) for spec in self.rubric]
         score = _format_score(row)
-        style = "red" if row["score"] is None or row["score"] < 1 else ""
+        is_fine = row["status"] == _NOT_APPLICABLE or (row["score"] or 0) >= 1
+        style = "" if is_fine else "red"
         return [
-            Text(_format_row_label(row)),
-            Text(_replace_unprintable(got), style="" if row["got"] is not None else "magenta"),
+            Text(_format_row_label(row, named=named)),
+            Text(_shorten_got(got), style="" if row["got"] is not None else "magenta"),
             Text(_replace_unprintable(_join_expected(row["expected"] or []))),
             *cells,
             Text(score, style=style),
         ]
 
-    def _format_mark(self, breakdown: Mapping[str, float | None] | None, axis: str) -> Text:
-        value = None if breakdown is None else breakdown[axis]
+    def _format_mark(self, row: Mapping[str, Any], axis: str) -> Text:
+        value = None if row["breakdown"] is None else row["breakdown"][axis]
         if value is None:
-            return Text("–", style="magenta")
+            is_excused = _get_cell_status(row, axis) == _NOT_APPLICABLE
+            return Text("n/a") if is_excused else Text("–", style="magenta")
         if value in {0, 1}:
             return Text(self._mark_signs[0 if value else 1], style="green" if value else "red")
         return Text(format_fixed(to_fraction(value), 2), style="yellow")
 
-    def print_losses(self, frame: pl.DataFrame, hidden: int = 0) -> None:
-        """Print why points were lost, cell by cell, the heaviest axis first."""
+    def _print_losses(self, frame: pl.DataFrame, most: int | None, *, named: bool) -> None:
+        """Print why points were lost, cell by cell, the heaviest axis first; `None` is all."""
         marked = frame.filter(frame["status"].is_in(["scored", "unscored"]))
         rows = list(restore_row_messages(marked.iter_rows(named=True)))
         lost = []
         for spec in sorted(self.rubric, key=lambda spec: -spec.weight):
             for row in rows:
                 value = row["breakdown"][spec.name]
-                is_excused = value is None and _get_cell_status(row, spec.name) == "n/a"
+                is_excused = value is None and _get_cell_status(row, spec.name) == _NOT_APPLICABLE
                 if not is_excused and (value is None or value < 1):
                     lost.append((row, spec))
         if not lost:
@@ -159,17 +213,14 @@ class RunPage:
         table.add_column(no_wrap=True)
         table.add_column(no_wrap=True)
         table.add_column()
-        for row, spec in lost[:LOSSES_SHOWN]:
+        for row, spec in lost[:most]:
             reason = Text(_replace_unprintable(format_cell_reason(row, spec.name)))
-            table.add_row(Text(_format_row_label(row)), Text(spec.name, style="red"), reason)
+            label = Text(_format_row_label(row, named=named))
+            table.add_row(label, Text(spec.name, style="red"), reason)
         self.out.print(table)
-        if len(lost) > LOSSES_SHOWN:
-            more = len(lost) - LOSSES_SHOWN
-            self.out.print(
-                translate("… and {n:,} more in the rows above", n=more)
-                if hidden
-                else translate("… and {n:,} more", n=more)
-            )
+        more = 0 if most is None else len(lost) - most
+        if more > 0:
+            self.out.print(translate("… and {n:,} more in the rows above", n=more))
 
     def print_errors(self, errors: Sequence[RowError], total: int) -> None:
         """Print the first of the rows that were no answers."""
@@ -186,7 +237,6 @@ class RunPage:
 
     def print_summary(self, summary: Summary) -> None:
         """Print the mean, the axes, what is missing, and the worst groups."""
-        self.out.print()
         scored = translate_plural("{n:,} answer scored", "{n:,} answers scored", summary.n)
         counts = f"{scored}, {translate_plural('{n:,} item', '{n:,} items', summary.items)}"
         score = translate("score {score}", score=format_mean(summary.score, summary.bounds))
@@ -204,6 +254,9 @@ class RunPage:
             )
         if len(summary.subjects) > 1:
             self._print_subjects(summary)
+        elif summary.subjects and summary.subjects[0].subject is not None:
+            who = translate("subject {subject}", subject=summary.subjects[0].subject)
+            self.out.print(Text(f"  {_replace_unprintable(who)}"))
         if summary.missing:
             named = ", ".join(summary.missing[:ERRORS_SHOWN])
             more = len(summary.missing) - ERRORS_SHOWN
@@ -254,9 +307,10 @@ class RunPage:
         return full * filled + empty * (width - filled)
 
     def print_gates(self, outcomes: Iterable[GateOutcome]) -> None:
-        """Print each gate: met or not, what was seen, and the target."""
-        self.out.print()
-        for found in outcomes:
+        """Print each gate, if there are any: met or not, what was seen, and the target."""
+        for number, found in enumerate(outcomes):
+            if number == 0:
+                self.out.print()
             gate = found.gate
             target = translate("target {target}", target=gate.target)
             tail = f"; {target}" if gate.target is not None else ""
@@ -315,15 +369,36 @@ def _format_score(row: Mapping[str, Any]) -> str:
     """Return the score of a row with two decimals, or its bounds."""
     if row["score"] is not None:
         return format_fixed(to_fraction(row["score"]), 2)
+    if row["status"] == _NOT_APPLICABLE:
+        return "n/a"
     bounds = row["bounds"] or ()
     return " … ".join(format_fixed(to_fraction(bound), 2) for bound in bounds) or "–"
 
 
-def _format_row_label(row: Mapping[str, Any]) -> str:
-    """Return the item, with its subject and attempt if the row has them."""
-    subject = f"{row['subject']}/" if row["subject"] is not None else ""
+def _format_row_label(row: Mapping[str, Any], *, named: bool) -> str:
+    """Return the item, with its attempt and, if rows are `named`, its subject."""
+    subject = f"{row['subject']}/" if named and row["subject"] is not None else ""
     attempt = f"#{row['attempt']}" if row["attempt"] not in {None, 1} else ""
     return _replace_unprintable(f"{subject}{row['item']}{attempt}")
+
+
+def _shorten_head(name: str) -> str:
+    r"""Return a name with its words one below the other, each cut to a few letters.
+
+    >>> _shorten_head("spanish_gloss"), _shorten_head("correctness")
+    ('spanish\ngloss', 'correct…')
+    """
+    words = name.replace("_", " ").split()
+    cut = (f"{word[: _HEAD_WIDTH - 1]}…" if len(word) > _HEAD_WIDTH else word for word in words)
+    return "\n".join(cut)
+
+
+def _shorten_got(got: str) -> str:
+    """Return an answer on one line; only a long text is cut, and it says how long it is."""
+    text = _replace_unprintable(got)
+    if len(text) <= _MAX_GOT:
+        return text
+    return translate("{start}… ({n:,} characters)", start=text[:_MAX_GOT], n=len(text))
 
 
 def _join_expected(expected: Iterable[str]) -> str:
@@ -418,6 +493,17 @@ def print_run_list(document: dict[str, Any]) -> None:
     if not document["runs"]:
         out.print(translate("no run is stored that fits"))
         return
+    rows = [_build_run_cells(run) for run in document["runs"]]
+    if out.width < _WIDE:
+        _print_runs_on_two_lines(rows, out)
+    else:
+        _print_run_table(rows, out)
+    for warning in document["warnings"]:
+        line = replace_control_characters(translate_stored(warning))
+        out.print(Text(f"\n{line}", "yellow"), soft_wrap=True)
+
+
+def _print_run_table(rows: Sequence[Sequence[str]], out: Console) -> None:
     table = Table(box=None, pad_edge=False, header_style="bold", show_edge=False)
     for name in (translate("run"), translate("started (UTC)")):
         table.add_column(name, no_wrap=True)
@@ -426,12 +512,20 @@ def print_run_list(document: dict[str, Any]) -> None:
     table.add_column(translate("score"), justify="right", no_wrap=True)
     table.add_column(translate("answers"), justify="right", no_wrap=True)
     table.add_column("", overflow="fold")
-    for run in document["runs"]:
-        table.add_row(*map(Text, _build_run_cells(run)))
+    for row in rows:
+        table.add_row(*map(Text, row))
     out.print(table)
-    for warning in document["warnings"]:
-        line = replace_control_characters(translate_stored(warning))
-        out.print(Text(f"\n{line}", "yellow"), soft_wrap=True)
+
+
+def _print_runs_on_two_lines(rows: Sequence[Sequence[str]], out: Console) -> None:
+    """Print each run where there is no room for a table: what it is of stands below it."""
+    counts = [max(len(row[5]) for row in rows), max(len(row[6]) for row in rows)]
+    for id_, started, subject, exam, rubric, score, answers, notes in rows:
+        n = translate("{n} answers", n=answers.rjust(counts[1]))
+        line = f"{id_}  {started}  {score.rjust(counts[0])}  {n}"
+        out.print(Text(f"{line}  {notes}".rstrip(), "bold"), soft_wrap=True)
+        who = "" if subject == "–" else f"{subject}, "
+        out.print(Text(f"  {who}{exam}, {rubric}"), soft_wrap=True)
 
 
 def _build_run_cells(run: dict[str, Any]) -> list[str]:

@@ -21,6 +21,7 @@ from markscheme.tell.page import (
     ReportPage,
     build_patterns,
     build_report_page,
+    build_verdict,
 )
 from markscheme.tell.text import RunPage
 from markscheme.tell.words import OUTCOME_WORDS, format_subject
@@ -55,10 +56,12 @@ class VerdictPage:
         self.out = out or create_console()
 
     def print_report(self, report: RunReport) -> None:
-        """Print one run and every gate on it, the verdict last."""
+        """Print the verdict on a run, its gates, what to look at first, then the evidence."""
         page = build_report_page(report)
         self.print_line(page.title, style="bold")
+        self.print_verdict(report.gates)
         RunPage(report.past.rubric, self.out).print_gates(report.gates.outcomes)
+        PatternPage(self.out).print_first(report.patterns)
         for view in page.baselines:
             since = translate("Since the baseline {baseline}", baseline=view.baseline)
             self.print_line(f"\n{since}", style="bold")
@@ -66,10 +69,14 @@ class VerdictPage:
                 self.print_line(f"  {line}")
         self._print_unjudged(page, report.past.run.marks.missing)
         self._print_fix_first(report.gates)
-        PatternPage(self.out).print_first(report.patterns)
-        verdict = Text(f"\n{translate('verdict')}: ")
-        verdict.append(page.verdict.word, _VERDICT_STYLES[page.verdict.outcome])
-        self.out.print(verdict.append(f" ({page.verdict.because})"), soft_wrap=True)
+
+    def print_verdict(self, gates: GateReport) -> None:
+        """Print what follows from all gates in one line."""
+        verdict = build_verdict(gates)
+        line = Text(f"{translate('verdict')}: ").append(
+            verdict.word, _VERDICT_STYLES[verdict.outcome]
+        )
+        self.out.print(line.append(f" ({verdict.because})"), soft_wrap=True)
 
     def print_line(self, text: str, *, style: str = "") -> None:
         """Print one line without wrapping it."""

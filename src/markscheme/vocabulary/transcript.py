@@ -109,6 +109,7 @@ class Transcript(Struct, frozen=True, kw_only=True):
     - `internal` marks work that the client did by itself, such as compaction. Its tokens count,
       but it is not a dispatch.
     - `calls` are the agent's own calls; those of a sub-agent are in its own transcript.
+    - `sample` and `attempt` say which question this was, and which time it was asked, if known.
     """
 
     format: str
@@ -129,6 +130,8 @@ class Transcript(Struct, frozen=True, kw_only=True):
     kind: str | None = None
     internal: bool = False
     models: tuple[str, ...] = ()
+    sample: str | None = None
+    attempt: int | None = None
 
     @property
     def complete(self) -> bool:

@@ -6,9 +6,10 @@ what a handler gets, `services` what it may use, and `pages` renders templates.
 
 To add a feature:
 
-1. Write a module or package here that exports `routes` and `navigation`, and name it in
-   `app.FEATURES`. `requests.route(path, handler, allow=...)` makes a route for these roles. A
-   handler is `async def show(request: WebRequest) -> Response`.
+1. Write a module with the handlers, `async def show(request: WebRequest) -> Response`, and a small
+   one that exports `routes` and `navigation`; name the small one in `app.FEATURES`. A route is
+   `requests.route(path, defer("module", "show"), allow=...)`; `allow` names the roles. `defer`
+   imports the handlers with the first request: the start must not load polars.
 2. Read with `await request.services.read(lambda store: ...)`, change with
    `await request.services.write(...)`: it returns when the change is on disk. Only a POST may
    change anything; answer it with `redirect(...)`. The client makes the id of a record (a hidden
@@ -16,8 +17,9 @@ To add a feature:
 3. Tables belong to `keep`: a migration in `keep/schema.py`, and a class such as `WebAccess` that
    takes the database, as a property of `Store`. Decisions and numbers belong to `workflows`.
 4. Render with `render(request, "template.html", ...)`: a template in `web/pages` that extends
-   `base.html`; `translate(...)` around every text. Scripts and styles are files in `web/assets`,
-   and `asset("name.js")` gives their address. There is no inline script, style or handler.
+   `base.html`; `translate(...)` around every text. Scripts are files in `web/assets`, and
+   `asset("name.js")` gives their address; its styles are one file for all pages. There is no
+   inline script, style or handler.
 5. Read a form with `await read_form(request)`; it refuses fields that are too large.
 6. Links for people: `store.web_access.create_link(Grant(role=..., scope=..., person=...),
    landing="/rate/S")` returns a token; its address is `/enter/TOKEN`. Check `request.grant.scope`.

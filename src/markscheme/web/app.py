@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
@@ -13,18 +14,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from markscheme.tell.language import set_language, translate_stored
-from markscheme.vocabulary import sentence
-from markscheme.web import (
-    classroom,
-    dashboard,
-    entry,
-    live,
-    pages,
-    papers,
-    practice,
-    rating_studies,
-    runs,
-)
+from markscheme.vocabulary import MarkschemeError, sentence
+from markscheme.web import entry, learning, pages, rating_studies, runs
 from markscheme.web.pages import render
 from markscheme.web.requests import Feature, WebRequest
 from markscheme.web.security import SecurityMiddleware
@@ -34,17 +25,7 @@ if TYPE_CHECKING:
 
     from markscheme.web.services import Services
 
-FEATURES: tuple[Feature, ...] = (
-    dashboard,
-    runs,
-    live,
-    rating_studies,
-    practice,
-    papers,
-    classroom,
-    entry,
-    pages,
-)
+FEATURES: tuple[Feature, ...] = (runs, rating_studies, learning, entry, pages)
 
 _MIN_COMPRESSED_BYTES = 500
 _FAST_COMPRESSION = 5
@@ -83,6 +64,9 @@ async def show_error(plain: Request, error: Exception) -> Response:
     """Answer with a page that says what is wrong, in the language of the visitor."""
     request = WebRequest(plain.scope, plain.receive)
     set_language(request.language)
+    # The page has the navigation of the visitor, if the store can tell who it is.
+    with suppress(MarkschemeError):
+        await request.load_grant()
     status = error.status_code if isinstance(error, HTTPException) else 500
     reason = _REASONS.get(status, _REASONS[400])
     detail = error.detail if isinstance(error, HTTPException) else ""

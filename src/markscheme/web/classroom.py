@@ -15,7 +15,7 @@ from markscheme.vocabulary import format_decimal, format_fixed, sentence
 from markscheme.web.attempts import AttemptLimiter
 from markscheme.web.entry import set_session_cookie
 from markscheme.web.pages import render
-from markscheme.web.requests import EVERYBODY, NavigationLink, read_form, redirect, route
+from markscheme.web.requests import read_form, redirect
 from markscheme.workflows.class_overview import analyse_class_items, load_class_overview
 from markscheme.workflows.review_files import format_reviews
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from markscheme.web.requests import WebRequest
 
-TEACHERS = frozenset({Role.OWNER, Role.TEACHER})
 _limiter = AttemptLimiter()
 
 
@@ -146,13 +145,3 @@ async def export_class(request: WebRequest) -> Response:
         media_type="text/csv; charset=utf-8",
         headers={"content-disposition": disposition},
     )
-
-
-routes = [
-    route("/join", ask_to_join, allow=EVERYBODY),
-    route("/join", join, allow=EVERYBODY, method="POST"),
-    route("/class", show_class, allow=TEACHERS),
-    route("/class/items", show_class_items, allow=TEACHERS),
-    route("/class/export.csv", export_class, allow=TEACHERS),
-]
-navigation = [NavigationLink(path="/class", text=sentence("Class"), allow=TEACHERS)]

@@ -6,19 +6,25 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from markscheme.keep import Role, RunStatus
+from markscheme.keep import RunStatus
 from markscheme.tell.charts import draw_sparkline
 from markscheme.tell.language import translate, translate_stored
 from markscheme.tell.words import VERDICT_WORDS, format_subject
-from markscheme.vocabulary import Outcome, format_decimal, format_fixed, sentence, to_fraction
+from markscheme.vocabulary import Outcome, format_decimal, format_fixed, to_fraction
 from markscheme.web.pages import render
-from markscheme.web.requests import NavigationLink, route
+from markscheme.workflows.run_overview import (
+    RunEntry,
+    RunFilter,
+    RunOverview,
+    ScoreSeries,
+    VerdictCache,
+    build_run_overview,
+)
 
 if TYPE_CHECKING:
     from starlette.responses import Response
 
     from markscheme.web.requests import WebRequest
-    from markscheme.workflows.run_overview import RunEntry, RunFilter, RunOverview, ScoreSeries
 
 _FILTERS = ("exam", "rubric", "subject", "tag")
 _MAX_PAGE_DIGITS = 6
@@ -26,9 +32,6 @@ _MAX_PAGE_DIGITS = 6
 
 async def show_dashboard(request: WebRequest) -> Response:
     """Show the runs that the address asks for."""
-    # It loads polars, which would make the start slow.
-    from markscheme.workflows.run_overview import RunFilter, VerdictCache, build_run_overview
-
     asked = request.query_params
     wanted = RunFilter(**{name: asked.get(name) or None for name in _FILTERS})
     verdicts = request.services.get_cache(VerdictCache)
@@ -138,7 +141,3 @@ def _describe_scores(scores: list[str]) -> str:
     return translate(
         "{n} complete runs: {first} → {last}", n=len(scores), first=scores[0], last=scores[-1]
     )
-
-
-routes = [route("/", show_dashboard, allow={Role.OWNER})]
-navigation = [NavigationLink(path="/", text=sentence("Runs"), allow={Role.OWNER})]

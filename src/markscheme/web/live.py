@@ -10,11 +10,12 @@ import orjson
 from starlette.exceptions import HTTPException
 from starlette.responses import StreamingResponse
 
-from markscheme.keep import Role, Store
+from markscheme.keep import Store
 from markscheme.tell.language import translate, translate_plural
 from markscheme.vocabulary import UsageError, format_decimal, format_plain
 from markscheme.web.pages import render
-from markscheme.web.requests import NavigationLink, redirect, route
+from markscheme.web.requests import redirect
+from markscheme.workflows.live_progress import LiveFailure, LiveRuns, LiveSnapshot
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from markscheme.web.requests import WebRequest
-    from markscheme.workflows.live_progress import LiveFailure, LiveRuns, LiveSnapshot
 
 _POLL_SECONDS = 1.0
 _SILENT_SECONDS = 15.0
@@ -31,7 +31,7 @@ _EVENT_STREAM = {"cache-control": "no-store", "x-accel-buffering": "no"}
 
 async def show_live_run(request: WebRequest) -> Response:
     """Show how far a run is; a finished one has its own page."""
-    name, runs = request.path_params["run"], _get_live_runs(request)
+    name, runs = request.path_params["run"], request.services.get_cache(LiveRuns)
     view = await request.services.read(lambda store: _read_progress(store, runs, name))
     if view["finished"]:
         return redirect(f"/runs/{view['id']}")
@@ -40,7 +40,11 @@ async def show_live_run(request: WebRequest) -> Response:
 
 async def stream_live_run(request: WebRequest) -> Response:
     """Send how far a run is whenever that changed, until it is finished or the server stops."""
-    name, runs, services = request.path_params["run"], _get_live_runs(request), request.services
+    name, runs, services = (
+        request.path_params["run"],
+        request.services.get_cache(LiveRuns),
+        request.services,
+    )
     # The first reading is done here, so that an unknown run is an error and no stream.
     first = await services.read(lambda store: _read_progress(store, runs, name))
 
@@ -67,12 +71,6 @@ async def stream_live_run(request: WebRequest) -> Response:
 
 def _build_event(view: dict[str, Any]) -> bytes:
     return b"data: " + orjson.dumps(view) + b"\n\n"
-
-
-def _get_live_runs(request: WebRequest) -> LiveRuns:
-    from markscheme.workflows.live_progress import LiveRuns
-
-    return request.services.get_cache(LiveRuns)
 
 
 def _read_progress(store: Store, runs: LiveRuns, name: str) -> dict[str, Any]:
@@ -102,8 +100,7 @@ def _build_snapshot_view(snapshot: LiveSnapshot) -> dict[str, Any]:
         "score": "–" if snapshot.mean is None else format_decimal(snapshot.mean),
         "passed": translate_plural("{n:,} answer passed", "{n:,} answers passed", snapshot.passed),
         "failed": translate("{n} did not pass", n=f"{snapshot.failed:,}"),
-        "faults": ", ".join(f"{kind} {n:,}" for kind, n in snapshot.faults.items())
-        or translate("none"),
+        "faults": ", ".join(f"{kind} {n:,}" for kind, n in snapshot.faults.items()) or "0",
         "cost": "–" if snapshot.cost is None else format_plain(snapshot.cost),
         "last": "–" if snapshot.last_reply is None else snapshot.last_reply[:19].replace("T", " "),
         "failures": list(map(_build_failure_view, snapshot.failures)),
@@ -117,10 +114,3 @@ def _build_failure_view(failure: LiveFailure) -> list[str]:
         "–" if failure.score is None else format_decimal(failure.score),
         failure.because,
     ]
-
-
-routes = [
-    route("/live/{run}", show_live_run, allow={Role.OWNER}),
-    route("/live/{run}/events", stream_live_run, allow={Role.OWNER}),
-]
-navigation: list[NavigationLink] = []

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 _FOLDER = Path(__file__).parent
+_ASSETS = _FOLDER / "assets"
 _MEDIA_TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8"}
 _CACHE_FOR_EVER = "public, max-age=31536000, immutable"
 _DIGEST_LENGTH = 12
@@ -45,7 +46,11 @@ def render(request: WebRequest, template: str, *, status: int = 200, **view: Any
         here=request.url.path + (f"?{request.url.query}" if request.url.query else ""),
         path=request.url.path,
         grant=request.grant,
-        navigation=[link for link in request.app.state.navigation if request.role in link.allow],
+        navigation=[
+            link
+            for link in request.app.state.navigation
+            if request.role in link.allow and link.is_shown(request.services)
+        ],
         **view,
     )
     return HTMLResponse(text, status_code=status, headers={"vary": "Cookie, Accept-Language"})
@@ -54,8 +59,11 @@ def render(request: WebRequest, template: str, *, status: int = 200, **view: Any
 def render_html_page(
     request: WebRequest, page: HtmlPage, template: str, **context: Any
 ) -> Response:
-    """Return a page of the reports; the template extends that of the report."""
-    return render(request, template, data=embed_json(page.data), **page.view, **context)
+    """Return a page of the reports; the template extends that of the report.
+
+    `context` adds to what the report shows, or replaces parts of it.
+    """
+    return render(request, template, data=embed_json(page.data), **{**page.view, **context})
 
 
 @cache
@@ -85,18 +93,20 @@ def build_asset_address(name: str) -> str:
 
 @cache
 def _read_asset(name: str) -> bytes:
-    """Return a file of `assets`; `page.css` and `page.js` are those of the reports."""
-    if name == "page.css":
-        return build_stylesheet().encode()
-    if name == "page.js":
-        return read_script().encode()
-    return (_FOLDER / "assets" / name).read_bytes()
+    """Return a script of `assets`, that of the reports (`page.js`), or the stylesheet (`all.css`).
+
+    All styles are one file: a browser asks once, and keeps it.
+    """
+    if name == "all.css":
+        styles = sorted(_ASSETS.glob("*.css"))
+        return "".join([build_stylesheet(), *(path.read_text("utf-8") for path in styles)]).encode()
+    return read_script().encode() if name == "page.js" else (_ASSETS / name).read_bytes()
 
 
 @cache
 def _list_assets() -> dict[str, str]:
     """Return the name of each asset by its address."""
-    names = ["page.css", "page.js", *(path.name for path in (_FOLDER / "assets").iterdir())]
+    names = ["all.css", "page.js", *(path.name for path in _ASSETS.glob("*.js"))]
     return {build_asset_address(name): name for name in names}
 
 

@@ -19,8 +19,8 @@ from markscheme.learn import AnswerField, build_answer, explain_answer, list_ans
 from markscheme.mark import mark_answer, read_response
 from markscheme.vocabulary import Exam, Rubric, format_decimal, format_short, sentence
 from markscheme.web.pages import render
-from markscheme.web.practice import LEARNERS, find_learner, list_tags, make_id
-from markscheme.web.requests import NavigationLink, read_form, redirect, route
+from markscheme.web.practice import find_learner, list_tags, make_id
+from markscheme.web.requests import read_form, redirect
 from markscheme.workflows.papers import (
     hand_in_paper,
     is_time_up,
@@ -271,15 +271,3 @@ async def _load(request: WebRequest) -> tuple[Paper, Rubric, Exam, dict[str, Pap
         return load_paper(store, id_), rubric, exam, store.learning.list_paper_answers(id_)
 
     return await request.services.read(load)
-
-
-routes = [
-    route("/exams", show_exams, allow=LEARNERS),
-    route("/exams", begin_paper, allow=LEARNERS, method="POST"),
-    route("/papers/{paper}.json", show_json, allow=LEARNERS),
-    route("/papers/{paper}", show_paper, allow=LEARNERS),
-    route("/papers/{paper}/answers", save_answers, allow=LEARNERS, method="POST"),
-    route("/papers/{paper}/hand-in", show_hand_in, allow=LEARNERS),
-    route("/papers/{paper}/hand-in", hand_in, allow=LEARNERS, method="POST"),
-]
-navigation = [NavigationLink(path="/exams", text=sentence("Exams"), allow=LEARNERS)]

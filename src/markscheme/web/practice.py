@@ -35,7 +35,7 @@ from markscheme.mark import read_response
 from markscheme.tell.language import translate_stored
 from markscheme.vocabulary import format_decimal, sentence
 from markscheme.web.pages import render
-from markscheme.web.requests import NavigationLink, read_form, redirect, route
+from markscheme.web.requests import read_form, redirect
 from markscheme.workflows.practice import (
     CardAnswer,
     CardProgress,
@@ -51,7 +51,6 @@ if TYPE_CHECKING:
     from markscheme.vocabulary import Item
     from markscheme.web.requests import WebRequest
 
-LEARNERS = frozenset({Role.OWNER, Role.LEARNER})
 _PACK_SIZE = 40
 _ID_BYTES = 12
 _FIELD = "f-"
@@ -310,15 +309,3 @@ async def export(request: WebRequest) -> Response:
     )
     disposition = f'attachment; filename="markscheme-{deck}.{suffix}"'
     return Response(body, media_type=EXPORTS[suffix], headers={"content-disposition": disposition})
-
-
-routes = [
-    route("/learn", show_start, allow=LEARNERS),
-    route("/learn/card", show_card, allow=LEARNERS),
-    route("/learn/card", answer_card, allow=LEARNERS, method="POST"),
-    route("/learn/undo", undo_answer, allow=LEARNERS, method="POST"),
-    route("/learn/items", show_items, allow=LEARNERS),
-    route("/learn/pack.json", show_pack, allow=LEARNERS),
-    route("/learn/export.{suffix}", export, allow=LEARNERS),
-]
-navigation = [NavigationLink(path="/learn", text=sentence("Practice"), allow=LEARNERS)]

@@ -30,8 +30,8 @@ from markscheme.weigh.rating_design import compute_text_key
 from markscheme.weigh.rating_study import QuestionKey, Seat
 from markscheme.workflows.study import (
     RatingStudy,
+    StudyCache,
     StudyQuestion,
-    load_study,
     read_blind_answers,
 )
 from markscheme.workflows.study_marks import (
@@ -55,8 +55,6 @@ if TYPE_CHECKING:
     from markscheme.workflows.rate import BlindAnswer
 
 Value = TypeVar("Value")
-
-_MAX_CACHED_STUDIES = 50
 
 
 # --- cards ---
@@ -134,6 +132,11 @@ def _format_label(at: int) -> str:
 
 
 # --- handlers ---
+
+
+async def go_to_study(request: WebRequest) -> Response:
+    """Lead a rater to the study of their link."""
+    return redirect(f"/rate/{request.grant.scope if request.grant else ''}")
 
 
 async def show_overview(request: WebRequest) -> Response:
@@ -414,20 +417,17 @@ async def _load_own_study(request: WebRequest) -> RatingStudy:
     id_ = request.path_params["study"]
     if request.grant is None or request.grant.scope != id_:
         raise HTTPException(403)
-    return await load_cached_study(request, id_)
+    studies = get_studies(request)
+    return await request.services.read(lambda store: studies.load(store, id_))
 
 
-async def load_cached_study(request: WebRequest, id_: str) -> RatingStudy:
-    """Return a study with its documents, which are parsed once; whether it is closed may be old."""
+def get_studies(request: WebRequest) -> StudyCache:
+    """Return the studies that the app has parsed."""
     state = request.app.state
     if not hasattr(state, "studies"):
-        state.studies = {}
-    known: dict[str, RatingStudy] = state.studies
-    if id_ not in known:
-        if len(known) >= _MAX_CACHED_STUDIES:
-            known.clear()
-        known[id_] = await request.services.read(lambda store: load_study(store, id_))
-    return known[id_]
+        state.studies = StudyCache()
+    studies: StudyCache = state.studies
+    return studies
 
 
 def _get_rater(request: WebRequest) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import parse_qsl, quote
 
@@ -18,11 +20,10 @@ from starlette.routing import Route
 from markscheme.keep import Grant, Role
 from markscheme.tell.language import LANGUAGES, set_language
 from markscheme.vocabulary import InputError, StoreError, UsageError, sentence
+from markscheme.web.services import Services
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from markscheme.web.services import Services
 
 LANGUAGE_COOKIE = "markscheme-language"
 MAX_FIELD_BYTES = 10_000
@@ -36,7 +37,16 @@ EVERYBODY: frozenset[Role | None] = frozenset({*Role, None})
 class WebRequest(Request):
     """A request with the services of the app and what its session grants."""
 
-    grant: Grant | None = None
+    @property
+    def grant(self) -> Grant | None:
+        """What the session grants, once it was looked up."""
+        grant: Grant | None = getattr(self.state, "grant", None)
+        return grant
+
+    async def load_grant(self) -> None:
+        """Look the session up, if the browser holds one."""
+        if self.session_token is not None:
+            self.state.grant = await self.services.find_grant(self.session_token)
 
     @property
     def services(self) -> Services:
@@ -72,11 +82,15 @@ Handler = Callable[[WebRequest], Awaitable[Response]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NavigationLink:
-    """An entry of the navigation that visitors of some roles see; `text` is a message."""
+    """An entry of the navigation that visitors of some roles see; `text` is a message.
+
+    Where `is_shown` says no, the app does not serve the page.
+    """
 
     path: str
     text: str
     allow: AbstractSet[Role]
+    is_shown: Callable[[Services], bool] = lambda _: True
 
 
 class Feature(Protocol):
@@ -89,6 +103,23 @@ class Feature(Protocol):
     @property
     def navigation(self) -> Sequence[NavigationLink]:
         """Its entries in the navigation."""
+
+
+def defer(module: str, name: str) -> Handler:
+    """Return a handler of a module of this package that is imported by its first request.
+
+    What reads rubrics or judges runs loads polars, which would double start and memory.
+    """
+    loaded: list[Handler] = []
+
+    async def handle(request: WebRequest) -> Response:
+        if not loaded:
+            # In a thread, so that other visitors do not wait.
+            found = await asyncio.to_thread(import_module, f"markscheme.web.{module}")
+            loaded.append(getattr(found, name))
+        return await loaded[0](request)
+
+    return handle
 
 
 def route(
@@ -107,8 +138,7 @@ def route(
         request = WebRequest(plain.scope, plain.receive)
         set_language(request.language)
         with _translate_errors():
-            if request.session_token is not None:
-                request.grant = await request.services.find_grant(request.session_token)
+            await request.load_grant()
             if request.role not in allow:
                 raise HTTPException(401 if request.grant is None else 403)
             return await handler(request)

@@ -32,6 +32,8 @@ def build_run_page_view(store: Store, name: str) -> tuple[HtmlPage, dict[str, An
     baseline = store.find_baseline(stored.rubric.name, stored.exam.name)
     return page, {
         "id": stored.id,
+        # The page has links where the report has commands.
+        "commands": [],
         "is_open": stored.status is RunStatus.OPEN,
         "is_live": store.journal.find_run_session(stored.id) is not None,
         "is_baseline": baseline is not None and baseline.run == stored.id,

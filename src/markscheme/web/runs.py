@@ -1,120 +1,33 @@
-"""The pages of stored runs: one run, its items, how it becomes a baseline, runs compared.
-
-What they show is built by `run_views`, which is imported by the first request: it loads polars.
-"""
+"""Runs: the dashboard (`dashboard`), their pages (`run_pages`) and live runs (`live`)."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from starlette.exceptions import HTTPException
-from starlette.responses import Response
-
 from markscheme.keep import Role
 from markscheme.vocabulary import sentence
-from markscheme.web.pages import render, render_html_page
-from markscheme.web.requests import NavigationLink, read_form, redirect, route
+from markscheme.web.requests import NavigationLink, defer, route
 
 if TYPE_CHECKING:
-    from markscheme.web.requests import WebRequest
+    from starlette.routing import Route
 
-OWNER = {Role.OWNER}
-_MIN_COMPARED = 2
-_MAX_COMPARED = 6
+_OWNER = {Role.OWNER}
 
 
-async def show_run(request: WebRequest) -> Response:
-    """Show a run as its report does, with links to other runs and items."""
-    from markscheme.web import run_views
-
-    name = request.path_params["run"]
-    page, context = await request.services.read(
-        lambda store: run_views.build_run_page_view(store, name)
-    )
-    if context["id"] != name:
-        # `latest` and tags name another run later; the address must name this one.
-        return redirect(f"/runs/{context['id']}")
-    return render_html_page(request, page, "run_page.html", **context)
-
-
-async def download_report(request: WebRequest) -> Response:
-    """Answer with the report of a run as a file that needs no other."""
-    from markscheme.web import run_views
-
-    name = request.path_params["run"]
-    text = await request.services.read(lambda store: run_views.render_report_file(store, name))
-    return Response(
-        text,
-        media_type="text/html; charset=utf-8",
-        headers={"content-disposition": 'attachment; filename="report.html"'},
-    )
-
-
-async def list_items(request: WebRequest) -> Response:
-    """List the items of a run, for browsers without scripts."""
-    from markscheme.web import run_views
-
-    name, lost = request.path_params["run"], request.query_params.get("show") == "lost"
-    view = await request.services.read(
-        lambda store: run_views.build_item_list(store, name, lost=lost)
-    )
-    return render(request, "items.html", lost=lost, **view)
-
-
-async def show_item(request: WebRequest) -> Response:
-    """Show one item of a run: what was asked, expected and answered, and why each cell is so."""
-    from markscheme.web import run_views
-
-    run, name = request.path_params["run"], request.path_params["item"]
-    view = await request.services.read(lambda store: run_views.build_item_view(store, run, name))
-    return render(request, "item.html", **view)
-
-
-async def ask_for_baseline(request: WebRequest) -> Response:
-    """Ask whether a run becomes the baseline, and say what speaks against it."""
-    from markscheme.web import run_views
-
-    name = request.path_params["run"]
-    view = await request.services.read(lambda store: run_views.build_baseline_view(store, name))
-    return render(request, "baseline.html", **view)
-
-
-async def set_run_as_baseline(request: WebRequest) -> Response:
-    """Make a run the baseline; one that misses a hard gate only if that is confirmed."""
-    from markscheme.web import run_views
-
-    form, name = await read_form(request), request.path_params["run"]
-    note, by, force = form.get("note") or None, form.get("by") or None, "force" in form
-    run = await request.services.write(
-        lambda store: run_views.set_run_baseline(store, name, by=by, note=note, force=force)
-    )
-    return redirect(f"/runs/{run}")
-
-
-async def show_comparison(request: WebRequest) -> Response:
-    """Compare runs: the first that the address names, else the oldest, with the others."""
-    from markscheme.web import run_views
-
-    names, first = request.query_params.getlist("run"), request.query_params.get("first")
-    if len(dict.fromkeys(names)) < _MIN_COMPARED:
-        raise HTTPException(400, sentence("choose at least two runs to compare"))
-    if len(dict.fromkeys(names)) > _MAX_COMPARED:
-        raise HTTPException(
-            400, sentence("choose at most {most} runs to compare", most=_MAX_COMPARED)
-        )
-    page, runs = await request.services.read(
-        lambda store: run_views.build_comparison_view(store, names, first)
-    )
-    return render_html_page(request, page, "compared_page.html", runs=runs)
+def _run_route(path: str, name: str, method: str = "GET") -> Route:
+    return route(path, defer("run_pages", name), allow=_OWNER, method=method)
 
 
 routes = [
-    route("/runs/{run}", show_run, allow=OWNER),
-    route("/runs/{run}/report.html", download_report, allow=OWNER),
-    route("/runs/{run}/items", list_items, allow=OWNER),
-    route("/runs/{run}/items/{item:path}", show_item, allow=OWNER),
-    route("/runs/{run}/baseline", ask_for_baseline, allow=OWNER),
-    route("/runs/{run}/baseline", set_run_as_baseline, allow=OWNER, method="POST"),
-    route("/compare", show_comparison, allow=OWNER),
+    route("/", defer("dashboard", "show_dashboard"), allow=_OWNER),
+    _run_route("/runs/{run}", "show_run"),
+    _run_route("/runs/{run}/report.html", "download_report"),
+    _run_route("/runs/{run}/items", "list_items"),
+    _run_route("/runs/{run}/items/{item:path}", "show_item"),
+    _run_route("/runs/{run}/baseline", "ask_for_baseline"),
+    _run_route("/runs/{run}/baseline", "set_run_as_baseline", "POST"),
+    _run_route("/compare", "show_comparison"),
+    route("/live/{run}", defer("live", "show_live_run"), allow=_OWNER),
+    route("/live/{run}/events", defer("live", "stream_live_run"), allow=_OWNER),
 ]
-navigation: list[NavigationLink] = []
+navigation = [NavigationLink(path="/", text=sentence("Runs"), allow=_OWNER)]

@@ -42,6 +42,11 @@ class Services:
         return self.given_portal
 
     @property
+    def serves_class(self) -> bool:
+        """Whether the portal is that of a class."""
+        return self.given_portal is not None and self.given_portal.class_name is not None
+
+    @property
     def cookie(self) -> str:
         """The name of the session cookie: browsers send a cookie to every port of a host."""
         name = f"markscheme-{sha256(self.pool.place.encode()).hexdigest()[:8]}"

@@ -15,6 +15,7 @@ from markscheme.read.rating_scores import NOT_APPLICABLE, allows_not_applicable,
 from markscheme.tell.agreement_html import build_agreement_page
 from markscheme.vocabulary import Adjudication, NoteAxis, format_short
 from markscheme.web.pages import render, render_html_page
+from markscheme.web.rating_pages import get_studies
 from markscheme.web.requests import read_form, redirect
 from markscheme.workflows.judge_files import format_ratings_csv
 from markscheme.workflows.study import (
@@ -46,9 +47,10 @@ _BY_OWNER = "owner"
 
 async def list_studies(request: WebRequest) -> Response:
     """Show all studies with their progress."""
+    cache = get_studies(request)
 
     def read(store: Store) -> list[tuple[RatingStudy, StudyProgress]]:
-        studies = [load_study(store, stored.id) for stored in store.studies.list_studies()]
+        studies = [cache.load(store, stored.id) for stored in store.studies.list_studies()]
         return [(study, measure_progress(store, study)) for study in studies]
 
     return render(request, "studies.html", studies=await request.services.read(read))
@@ -163,7 +165,8 @@ async def decide(request: WebRequest) -> Response:
         adjudicate(store, load_study(store, id_), decision)
 
     await request.services.write(store_decision)
-    return redirect(f"/studies/{id_}#disagreements")
+    at = form.get("at", "")
+    return redirect(f"/studies/{id_}#{f'decision-{at}' if at.isdecimal() else 'disagreements'}")
 
 
 async def show_agreement(request: WebRequest) -> Response:

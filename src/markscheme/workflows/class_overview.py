@@ -96,7 +96,7 @@ def _find_share(reviews: Sequence[CardReview]) -> Fraction | None:
 
 def _describe_weakest(portal: Portal, state: DeckState) -> str | None:
     weakest = find_weakest_tag(portal.practice.items, state)
-    return None if weakest is None else describe_tag(weakest[0], weakest[1])
+    return None if weakest is None else describe_tag(weakest.key, weakest.value)
 
 
 def analyse_class_items(store: Store, portal: Portal) -> ItemAnalysis:

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from markscheme.mark import STEPS, find_item_problems, get_expectation_key
 from markscheme.mark.axes import AXES, CHECKS, EXPECTATIONS, AxisRegistry
-from markscheme.read.documents import list_builtin_names, parse_rubric, read_exam, read_rubric
+from markscheme.read.documents import (
+    build_exam,
+    list_builtin_names,
+    parse_rubric,
+    read_exam,
+    read_rubric,
+)
 from markscheme.vocabulary import Axis, Exam, Rubric, UsageError
 
 if TYPE_CHECKING:
@@ -75,7 +81,6 @@ def exam(
         DocumentError: the rows are no exam; the error holds every problem, with its row as line.
         UsageError: the rows are no list of mappings and no table.
     """
-    from markscheme.read.documents import build_exam
     from markscheme.read.tables import is_table, read_table
 
     if rubric is not None and not isinstance(rubric, Rubric):
@@ -119,16 +124,19 @@ def load_cases(*sources: str | Path, rubric: Rubric) -> GoldenCases:
 
 
 def build_json_schemas(kinds: Mapping[str, type[Axis]] = AXES) -> dict[str, dict[str, Any]]:
-    """Return the JSON Schemas of the formats of rubrics, exams, judges and panels.
+    """Return the JSON Schemas of rubrics, exams, judges and panels, and of results and gates.
 
     A rubric may name the axis `kinds`: by default the built-in ones; an `AxisRegistry` has those of
     plugins too.
     """
     from markscheme.read.documents import json_schema
+    from markscheme.weigh.result_schema import build_gate_schema, build_result_schema
 
     return {
         "rubric": json_schema.build_rubric_schema(kinds, STEPS),
         "exam": json_schema.build_exam_schema(list(iter_default_expectations()), CHECKS, STEPS),
         "judge": json_schema.build_judge_schema(),
         "panel": json_schema.build_panel_schema(),
+        "result": build_result_schema(),
+        "gate": build_gate_schema(),
     }

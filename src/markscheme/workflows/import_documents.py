@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from markscheme.read.documents import MAX_DOCUMENT_BYTES, dump_yaml, read_document_bytes
-from markscheme.read.foreign import FOREIGN_PARSERS, ImportedDocuments
+from markscheme.read.foreign import FOREIGN_PARSERS, ImportedDocuments, recognise_test_cases
 from markscheme.read.spreadsheets import guard_cell
 from markscheme.vocabulary import InputError, Problem, UsageError
 from markscheme.workflows.output_files import create_folder_atomically, write_file_atomically
@@ -58,6 +58,21 @@ def import_documents(tool: str, file: str, folder: str | None = None) -> ImportO
         ratings=len(documents.ratings),
         remarks=tuple(documents.remarks),
     )
+
+
+def import_test_cases(file: str, folder: str) -> ImportOutcome:
+    """Write a project from the test cases of promptfoo or pydantic-evals, told by their content.
+
+    Raises:
+        UsageError: the file is of neither tool, or the folder cannot be written.
+        InputError: with every mistake of the file.
+    """
+    data = read_document_bytes(Path(file), file, _MAX_FOREIGN_BYTES)
+    tool = recognise_test_cases(data, file)
+    if tool is None:
+        tools = "a configuration of promptfoo or a dataset of pydantic-evals"
+        raise UsageError(f"`{file}` is not {tools}; `markscheme import` reads other tools")
+    return import_documents(tool, file, folder)
 
 
 def _format_files(documents: ImportedDocuments, file: str) -> Iterator[tuple[str, str]]:

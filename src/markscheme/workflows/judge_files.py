@@ -18,18 +18,32 @@ from markscheme.workflows.output_files import write_file_atomically
 
 if TYPE_CHECKING:
     from markscheme.read.answers import AnswerBatch
-    from markscheme.read.session_logs import LogFolder
     from markscheme.workflows.judged_ratings import JudgedRatings
     from markscheme.workflows.scoring_session import Answers
 
 RATING_SUFFIXES = (".csv", ".jsonl")
 
 
-def load_answers(exam: Exam, source: Answers | LogFolder) -> tuple[list[Answer], list[RowError]]:
-    """Return the answers of a file, a folder, a frame, rows or logs, and the rows that are none."""
+def load_answers(exam: Exam, source: Answers) -> tuple[list[Answer], list[RowError]]:
+    """Return the answers of a file, a folder, a frame or rows, and the rows that are none."""
+    return _collect_answers(_read_batches(exam, source))
+
+
+def load_log_answers(
+    exam: Exam, folder: str, *, mapping: str | None = None, log_format: str | None = None
+) -> tuple[list[Answer], list[RowError]]:
+    """Return the final texts of a folder of logs as answers, and the logs that are none."""
+    # The readers of logs take a tenth of a second to load.
+    from markscheme.read.session_logs import read_logs
+
+    logs = read_logs(folder, exam.items, mapping=mapping, log_format=log_format)
+    return _collect_answers([logs.to_batch()])
+
+
+def _collect_answers(batches: Iterable[AnswerBatch]) -> tuple[list[Answer], list[RowError]]:
     answers: list[Answer] = []
     errors: list[RowError] = []
-    for batch in _read_batches(exam, source):
+    for batch in batches:
         table = (
             batch.build_table()
             .select("item", "subject", "attempt")
@@ -43,13 +57,9 @@ def load_answers(exam: Exam, source: Answers | LogFolder) -> tuple[list[Answer],
     return answers, errors
 
 
-def _read_batches(exam: Exam, source: Answers | LogFolder) -> Iterator[AnswerBatch]:
-    from markscheme.read.session_logs import LogFolder
-
-    if isinstance(source, LogFolder):
-        yield source.to_batch()
-        return
-    from markscheme.read.answers import is_folder, list_answer_files, read_answers
+def _read_batches(exam: Exam, source: Answers) -> Iterator[AnswerBatch]:
+    from markscheme.read.answers import is_folder, list_answer_files, read_answers, read_rows
+    from markscheme.read.other_tools import is_tool_file, place_answers, read_tool_answers
     from markscheme.read.tables import read_answers_in_memory
 
     items = [item.id for item in exam.items]
@@ -57,6 +67,9 @@ def _read_batches(exam: Exam, source: Answers | LogFolder) -> Iterator[AnswerBat
         yield from read_answers_in_memory(source, items)
         return
     path = resolve_answers(str(source))
+    if is_tool_file(path):
+        yield from read_rows(place_answers(read_tool_answers(path), exam), items=items)
+        return
     files = list_answer_files(path) if is_folder(path) else [path]
     for file in files:
         yield from read_answers(file, items=items)

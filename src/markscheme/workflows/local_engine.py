@@ -17,6 +17,7 @@ from markscheme.read.answers import (
     list_answer_files,
     split_file,
 )
+from markscheme.read.other_tools import is_tool_file
 from markscheme.vocabulary import Exam, RowError, Rubric, sentence
 from markscheme.workflows.scorer_options import PLAIN_SCORER, ScorerOptions
 
@@ -58,7 +59,8 @@ class LocalEngine:
         self._answers = answers
         path = answers if isinstance(answers, str | Path) else None
         self.label = "the answers" if path is None else str(path)
-        self._files = [] if path is None else list_answer_files(path)
+        is_foreign = path is not None and is_tool_file(path)
+        self._files = [] if path is None or is_foreign else list_answer_files(path)
         self.is_folder = path is not None and is_folder(path)
         read = self._files or ([] if path is None or str(path) == "-" else [Path(path)])
         self._states = {file: _read_file_state(file) for file in read}

@@ -187,7 +187,8 @@ def build_report(runs: RunFinder, judged: JudgedRun, *, reasons: bool) -> RunRep
     found = judged.found
     items = () if is_open_run(found) else build_item_reports(found.past)
     if reasons:
-        lost = {item.item for item in items if item.status is not ItemStatus.PASSED}
+        fine = {ItemStatus.PASSED, ItemStatus.NOT_APPLICABLE}
+        lost = {item.item for item in items if item.status not in fine}
         items = (
             build_item_reports(found.past, select_item_rows(runs, found, lost)) if lost else items
         )

@@ -5,20 +5,27 @@ from __future__ import annotations
 import csv
 import html
 import io
+import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from markscheme.keep import AnkiNote, LearnerReview, Store, write_anki_package
 from markscheme.learn import list_answer_fields
 from markscheme.read.spreadsheets import guard_cell
-from markscheme.vocabulary import Item, compute_digest, dump_json
+from markscheme.vocabulary import (
+    DocumentError,
+    Item,
+    Problem,
+    UsageError,
+    compute_digest,
+    dump_json,
+)
 from markscheme.workflows.practice import export_reviews, load_deck_state
 
 if TYPE_CHECKING:
-    from datetime import date
-
     from markscheme.vocabulary import Rubric
     from markscheme.workflows.practice import PracticeSettings
 
@@ -67,6 +74,66 @@ def format_reviews(reviews: Sequence[LearnerReview], suffix: str) -> str:
         texts = [row[name] for name in plain]
         writer.writerow([guard_cell(v) if isinstance(v, str) else v for v in [*texts, *cells]])
     return out.getvalue()
+
+
+def import_reviews(store: Store, path: Path) -> int:
+    """Store reviews from JSON lines that were exported; return how many were new.
+
+    Reviews that are stored already stay as they are. A learner who is not in the store is added
+    without a name.
+
+    Raises:
+        DocumentError: some lines are no reviews; the error holds every problem.
+    """
+    problems, reviews = [], []
+    for number, line in enumerate(_read_lines(path), start=1):
+        if not line.strip():
+            continue
+        try:
+            reviews.append(_parse_review(line))
+        except (ValueError, TypeError, LookupError, AttributeError) as error:
+            why = f"is no review: {error}"
+            problems.append(Problem(file=str(path), line=number, field="", message=why))
+    if problems:
+        raise DocumentError(problems)
+    with store.transaction():
+        for learner in {review.learner for review in reviews}:
+            store.learning.ensure_learner(learner)
+        return sum(store.learning.add_review(review) for review in reviews)
+
+
+def _read_lines(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        raise UsageError(f"`{path}` cannot be read: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        problem = Problem(file=str(path), line=1, field="", message="is not UTF-8")
+        raise DocumentError([problem]) from error
+
+
+def _parse_review(line: str) -> LearnerReview:
+    row = json.loads(line)
+    texts = {name: row[name] for name in ("id", "learner", "item", "rule", "rubric")}
+    wrong = [name for name, value in texts.items() if not isinstance(value, str)]
+    if wrong:
+        raise TypeError(f"{wrong[0]} is no text")
+    quality, output, at = row["quality"], row["output"], datetime.fromisoformat(row["at"])
+    if quality not in range(6) or isinstance(quality, bool | float):
+        raise ValueError("quality is a whole number from 0 to 5")
+    if not (output is None or isinstance(output, str)) or at.tzinfo is None:
+        raise TypeError("output is a text or null, and at has a time zone")
+    if not isinstance(row["facts"], dict) or not isinstance(row["cells"], dict):
+        raise TypeError("facts and cells are objects")
+    return LearnerReview(
+        **texts,
+        at=at,
+        day=date.fromisoformat(row["day"]),
+        quality=quality,
+        facts=row["facts"],
+        cells=row["cells"],
+        output=output,
+    )
 
 
 def build_card_sides(rubric: Rubric, item: Item) -> tuple[str, str]:

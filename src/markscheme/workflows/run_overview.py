@@ -1,6 +1,7 @@
 """Overview of the stored runs: which there are, what their gates say, and how scores went.
 
-Runs do not change, so what the gates of a run say beside a baseline is computed once and cached.
+Runs do not change, so what the gates of a run say beside a baseline is computed once and cached,
+except for runs that a judge marked.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from markscheme.keep import Baseline, RunStatus, Store, StoredRun
-from markscheme.vocabulary import MarkschemeError, Outcome
+from markscheme.vocabulary import Level, MarkschemeError, Outcome
 from markscheme.weigh.gates import GateReport
 from markscheme.workflows.find_run import RunFinder
 from markscheme.workflows.gate import judge_run
@@ -26,7 +27,6 @@ SERIES_LENGTH = 20
 # A run with more answers than that takes too long to judge for a list.
 _MAX_JUDGED_ANSWERS = 5_000
 _MAX_CACHED_VERDICTS = 10_000
-_MISSED = frozenset({Outcome.FAIL, Outcome.UNDECIDED, Outcome.WARN})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,10 +106,14 @@ class VerdictCache:
         if int((run.counts or {}).get("answers") or 0) > _MAX_JUDGED_ANSWERS:
             return None
         try:
-            verdict = summarize_gates(judge_run(finder, finder.find(run.id)).gates)
+            found = finder.find(run.id)
+            verdict = summarize_gates(judge_run(finder, found).gates)
         except MarkschemeError:
             # One damaged run must not hide the others; its own page says what is wrong with it.
             return None
+        if found.past.run.judged:
+            # Marks of a judge count as long as its calibration does, so the verdict can change.
+            return verdict
         if len(self._verdicts) >= _MAX_CACHED_VERDICTS:
             self._verdicts.clear()
         self._verdicts[key] = verdict
@@ -117,9 +121,12 @@ class VerdictCache:
 
 
 def summarize_gates(report: GateReport) -> RunVerdict:
-    """Return the verdict with the names of the gates that are not met."""
+    """Return the verdict with the gates that are not met, and hard ones that cannot be decided."""
     missed = tuple(
-        (found.gate.name, found.outcome) for found in report.outcomes if found.outcome in _MISSED
+        (found.gate.name, found.outcome)
+        for found in report.outcomes
+        if found.outcome in {Outcome.FAIL, Outcome.WARN}
+        or (found.outcome is Outcome.UNDECIDED and found.gate.level is Level.HARD)
     )
     return RunVerdict(outcome=report.verdict, missed=missed)
 

@@ -84,6 +84,7 @@ def score(  # noqa: PLR0913 - one parameter for each option of the command
     logs: str | Path | LogFolder | None = None,
     log_map: str | Path | None = None,
     log_format: str | None = None,
+    mapping: Mapping[str, str] | None = None,
     ratings: RatingSource | None = None,
     judging: Mapping[str, Mapping[str, Any]] = FrozenDict(),
     store: str | Path | None = None,
@@ -101,6 +102,10 @@ def score(  # noqa: PLR0913 - one parameter for each option of the command
 
     A table is anything with `__arrow_c_stream__`: a frame of polars or pandas, a table of pyarrow
     or DuckDB. It needs the columns `item` and `output`.
+
+    Results of promptfoo, lm-eval, deepeval, pydantic-evals, OpenAI batches and Inspect are
+    recognised by their content. With `mapping`, a file of any shape is read: the path of each
+    field, such as `{"item": "meta.id", "output": "response.text"}`.
 
     A folder of JSONL and Parquet files is read file by file, by name. With `logs` instead, a folder
     of agents' session logs, the final texts are the answers, and what was done is judged too; a
@@ -149,6 +154,8 @@ def score(  # noqa: PLR0913 - one parameter for each option of the command
     rubric, exam = _load_documents(rubric, exam)
     if tag is not None:
         _check_tag(tag, store)
+
+    answers = _read_mapped(answers, mapping, exam)
 
     given = NOTHING_GIVEN if ratings is None else read_marks(ratings, rubric, exam)
     needs_messages = any(sink.needs_messages for sink in sinks)
@@ -217,6 +224,20 @@ def _load_documents(
     if not isinstance(exam, Exam):
         exam = load_exam(*((exam,) if isinstance(exam, str | Path) else exam), rubric=rubric)
     return rubric, exam
+
+
+def _read_mapped(
+    answers: Answers | None, mapping: Mapping[str, str] | None, exam: Exam
+) -> Answers | None:
+    """Return the rows of a file of any shape, if its fields are mapped; else the answers."""
+    if mapping is None:
+        return answers
+    from markscheme.read.other_tools import parse_mapping, place_answers, read_mapped_answers
+
+    if not isinstance(answers, str | Path) or str(answers) == "-":
+        raise UsageError("a mapping of fields goes with a file of answers")
+    paths = parse_mapping(f"{field}={path}" for field, path in mapping.items())
+    return place_answers(read_mapped_answers(answers, paths), exam)
 
 
 def _name_source(answers: Answers | None, logs: str | Path | LogFolder | None) -> str | None:

@@ -28,6 +28,7 @@ from markscheme.read.answers import (
     create_template_reader,
     read_answers,
     read_part,
+    read_rows,
 )
 from markscheme.read.marks import (
     NOTHING_GIVEN,
@@ -37,6 +38,7 @@ from markscheme.read.marks import (
     count_unmarked,
     find_unanswered,
 )
+from markscheme.read.other_tools import is_tool_file, place_answers, read_tool_answers
 from markscheme.read.tables import ArrowTable, read_answers_in_memory
 from markscheme.vocabulary import (
     Answer,
@@ -235,6 +237,9 @@ class ScoringSession:
         """Read answers to this exam; outputs with exactly these `fields` may come as columns."""
         items = [item.id for item in self.exam.items]
         if isinstance(answers, str | Path):
+            if is_tool_file(answers):
+                rows = place_answers(read_tool_answers(answers), self.exam)
+                return read_rows(rows, items=items)
             return read_answers(answers, items=items, fields=fields)
         return read_answers_in_memory(answers, items)
 

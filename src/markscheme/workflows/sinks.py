@@ -96,7 +96,10 @@ class FrameCollector(RowSink):
 
 
 class Preview(RowSink):
-    """Keeps the rows that a person will look at: all of a small run, some losses of a large one."""
+    """Keeps the rows that a person will look at: all of a small run, the worst of a large one.
+
+    Rows that were no answers are left out; the result lists them.
+    """
 
     frames_needed = FRAMES_SAMPLED
 
@@ -105,7 +108,6 @@ class Preview(RowSink):
         self.frames: list[pl.DataFrame] = []
         self.total = 0
         self._kept = 0
-        self._only_losses = False
 
     @property
     def hidden(self) -> int:
@@ -119,19 +121,14 @@ class Preview(RowSink):
 
     def add_frame(self, frame: pl.DataFrame) -> None:
         """Count the rows of a frame, and keep those that will be shown."""
-        self.total += frame.height
-        if not self._only_losses and self.total <= ROWS_SHOWN:
-            self.frames.append(frame)
-            self._kept = self.total
-            return
-        if not self._only_losses:
-            self._only_losses = True
-            self.frames = [_filter_losses(kept) for kept in self.frames]
-            self._kept = sum(kept.height for kept in self.frames)
-        if self._kept < LARGE_RUN_ROWS_SHOWN:
-            losses = _filter_losses(frame).head(LARGE_RUN_ROWS_SHOWN - self._kept)
-            self.frames.append(losses)
-            self._kept += losses.height
+        import polars as pl
+
+        answers = frame.filter(frame["status"] != "error")
+        self.total += answers.height
+        self.frames.append(answers)
+        if self.total > ROWS_SHOWN:
+            self.frames = [select_worst(pl.concat(self.frames), LARGE_RUN_ROWS_SHOWN)]
+        self._kept = sum(kept.height for kept in self.frames)
 
     def show_in(self, result: Result) -> Result:
         """Return the result with the kept rows in place of its own."""
@@ -140,9 +137,11 @@ class Preview(RowSink):
         return replace(result, frame=pl.concat(self.frames)) if self.frames else result
 
 
-def _filter_losses(frame: pl.DataFrame) -> pl.DataFrame:
+def select_worst(frame: pl.DataFrame, most: int) -> pl.DataFrame:
+    """Return the rows that lost most points, those without a score first; equal ones in order."""
     score = frame["score"]
-    return frame.filter(score.is_null() | (score < 1))
+    lost = frame.filter(score.is_null() | (score < 1))
+    return lost.sort("score", nulls_last=False, maintain_order=True).head(most)
 
 
 class JsonStream(RowSink):

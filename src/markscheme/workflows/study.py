@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any, TypeAlias
 
@@ -247,6 +247,29 @@ def load_study(store: Store, name: str) -> RatingStudy:
     return RatingStudy(
         stored=stored, rubric=rubric, exam=exam, variants=variants, questions=questions
     )
+
+
+class StudyCache:
+    """Studies of one store whose documents were parsed before; a server reads them at each request.
+
+    What can change is read anew: whether a study is closed.
+    """
+
+    def __init__(self, limit: int = 50) -> None:
+        self._limit = limit
+        self._known: dict[str, RatingStudy] = {}
+
+    def load(self, store: Store, name: str) -> RatingStudy:
+        """Return a study by its name or id."""
+        stored = store.studies.find_study(name)
+        known = self._known.get(stored.id)
+        if known is not None:
+            return replace(known, stored=stored)
+        study = load_study(store, stored.id)
+        if len(self._known) >= self._limit:
+            self._known.clear()
+        self._known[stored.id] = study
+        return study
 
 
 def list_study_questions(rubric: Rubric, item: Item) -> tuple[StudyQuestion, ...]:

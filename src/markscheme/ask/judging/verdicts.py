@@ -31,6 +31,7 @@ from markscheme.read.storable import find_text_fault
 
 _MAX_REASON = 80  # characters of a value or an id that a reason shows
 _MAX_REPLY = 1_000_000  # characters of a reply that is looked at
+_MAX_WHY = 2_000  # characters of a reason that are kept; 20 words are asked for
 # What endpoints say of a reply that ended by itself; None where they do not tell.
 _NORMAL_ENDS = {None, "stop", "end_turn", "eos", "eos_token", "stop_sequence", "complete"}
 _CUT_OFF_ENDS = {"length", "max_tokens", "model_length", "incomplete"}
@@ -211,7 +212,8 @@ def _read_why(why: Any, id_: str) -> str:
         raise _Refusal(f"{id_} has no text as why")
     if find_text_fault(why):
         raise _Refusal(f"{id_} has a why that cannot be stored")
-    return to_nfc(" ".join(why.split()))
+    line = to_nfc(" ".join(why.split()))
+    return line if len(line) <= _MAX_WHY else f"{line[:_MAX_WHY]}…"
 
 
 def _read_score(verdict: Any, question: JudgeQuestion) -> Fraction | str | None:

@@ -193,8 +193,17 @@ def _format_mark(mark: Mark, *, with_score: bool) -> str:
     # A reason of code can be translated; what a rater wrote is quoted.
     is_quoted = mark.source is not MarkSource.CHECK and mark.score is not None
     return sentence(
-        "{rater}: {why}", rater=rater, why=quote_excerpt(mark.why) if is_quoted else mark.why
+        "{rater}: {why}", rater=rater, why=_quote_reason(mark.why) if is_quoted else mark.why
     )
+
+
+def _quote_reason(text: str) -> str:
+    """Return what a rater wrote in quotation marks that its own quotations do not end."""
+    quoted = quote_excerpt(text)
+    if '"' not in text:
+        return quoted
+    is_quotation = text[0] == text[-1] == '"' and text.count('"') == 2  # noqa: PLR2004 - a pair
+    return quoted[1:-1] if is_quotation else f"\u201c{quoted[1:-1]}\u201d"
 
 
 def format_score(score: Fraction | str | None) -> str:

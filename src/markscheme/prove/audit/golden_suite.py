@@ -16,7 +16,7 @@ from typing import Any
 
 from msgspec import structs
 
-from markscheme.mark import compute_score, mark_cell, read_response
+from markscheme.mark import compute_score, get_expectation_key, mark_cell, read_response
 from markscheme.mark.axes import ComparingAxis, Equals, NumberWithin
 from markscheme.prove.audit.known_answers import list_right_texts, to_json_object
 from markscheme.prove.audit.mutation_operators import (
@@ -27,6 +27,7 @@ from markscheme.prove.audit.mutation_operators import (
 from markscheme.read.golden_cases import GateCase, GoldenCase, GoldenCases, PassCase
 from markscheme.vocabulary import (
     Axis,
+    AxisSpec,
     Cell,
     Exam,
     FrozenDict,
@@ -34,6 +35,7 @@ from markscheme.vocabulary import (
     Item,
     Level,
     Outcome,
+    Response,
     Rubric,
     format_decimal,
     format_plain,
@@ -64,7 +66,7 @@ class GoldenSuite:
             for case in cases.items
         ]
         self._cells = [
-            {spec.name: mark_cell(spec.axis, response, case.item) for spec in rubric}
+            {spec.name: _mark_case(spec, response, case) for spec in rubric}
             for case, response in zip(cases.items, self._responses, strict=True)
         ]
         self.failures = tuple(self._find_failures())
@@ -85,9 +87,28 @@ class GoldenSuite:
     def check_mutant(self, mutant: Mutant) -> tuple[CaseFailure, ...]:
         """Return the cases that pass under the rubric and fail under a mutant of it."""
         if mutant.item is not None:
-            return ()
-        failures = self._compare_mutant(mutant.rubric, mutant.axes)
+            failures = self._compare_criteria(mutant, mutant.item)
+        else:
+            failures = self._compare_mutant(mutant.rubric, mutant.axes)
         return tuple(f for f in failures if (f.case, f.on) not in self._failed)
+
+    def _compare_criteria(self, mutant: Mutant, changed: Item) -> Iterator[CaseFailure]:
+        """Check the cases with the criteria of an item of the exam, with these criteria changed."""
+        if mutant.original is None:
+            return
+        specs = {spec.name: spec for spec in mutant.rubric}
+        keys = {spec.name: get_expectation_key(spec.axis) or "" for spec in self.rubric}
+        for case, response in zip(self.cases.items, self._responses, strict=True):
+            for axis in (axis for axis in mutant.axes if axis in case.cells):
+                key = keys[axis]
+                known = case.item.expectations.get(key)
+                if known is None or known != mutant.original.expectations.get(key):
+                    continue
+                expectations = {**case.item.expectations, key: changed.expectations[key]}
+                item = replace(case.item, expectations=FrozenDict(expectations))
+                cell = _mark_case(specs[axis], response, replace(case, item=item))
+                if cell.value != case.cells[axis]:
+                    yield _build_cell_failure(case, axis, case.cells[axis], cell)
 
     def _compare_mutant(self, changed: Rubric, axes: Collection[str]) -> Iterator[CaseFailure]:
         """Check only what the mutant can change: cells of some axes, or scores and decisions."""
@@ -102,13 +123,13 @@ class GoldenSuite:
             yield from self._check_pass_mark(changed)
 
     def _check_cells(self, changed: Rubric, axes: Collection[str]) -> Iterator[CaseFailure]:
-        specs = {spec.name: spec.axis for spec in changed}
+        specs = {spec.name: spec for spec in changed}
         for case, response in zip(self.cases.items, self._responses, strict=True):
             for axis, expected in case.cells.items():
                 if axis not in specs:
                     yield _build_failure(case.item.id, axis, format_decimal(expected), "no cell")
                 elif axis in axes:
-                    cell = mark_cell(specs[axis], response, case.item)
+                    cell = _mark_case(specs[axis], response, case)
                     if cell.value != expected:
                         yield _build_cell_failure(case, axis, expected, cell)
 
@@ -136,6 +157,10 @@ class GoldenSuite:
                 words = ("passes", "does not pass")
                 name = f"an item with {format_plain(case.seen)}"
                 yield _build_failure(name, "pass_mark", words[not case.passes], words[case.passes])
+
+
+def _mark_case(spec: AxisSpec, response: Response, case: GoldenCase) -> Cell:
+    return mark_cell(spec.axis, response, case.item, case.marks.get(spec.name, ()))
 
 
 def _check_gate_case(rubric: Rubric, gate: Gate | None, case: GateCase) -> Iterator[CaseFailure]:

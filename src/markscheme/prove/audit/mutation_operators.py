@@ -23,6 +23,7 @@ from markscheme.mark.axes import (
     CallOrder,
     Citations,
     ContainsAll,
+    CriteriaAxis,
     JsonSchema,
     Match,
     OneOf,
@@ -72,6 +73,8 @@ class MutantKind(StrEnum):
     WEIGHT = "weight"
     THRESHOLD = "threshold"
     DROP_EXPECTATION = "drop-expectation"
+    POINTS = "points"
+    SIGN = "sign"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +82,7 @@ class Mutant:
     """A rubric with one thing changed.
 
     - `axes`: the axes whose cells may differ; empty if only weights or gates change.
-    - `item`: the changed item, if one of its expectations is removed.
+    - `item`: the changed item, if one of its expectations is; `original` is that item before.
     - `equivalent`: the proof that no answer can tell the mutant from the rubric, if there is one.
     """
 
@@ -89,6 +92,7 @@ class Mutant:
     rubric: Rubric
     axes: tuple[str, ...] = ()
     item: Item | None = None
+    original: Item | None = None
     equivalent: str = ""
 
 
@@ -100,6 +104,8 @@ def generate_mutants(rubric: Rubric, exam: Exam) -> Iterator[Mutant]:
         yield from _generate_schema_mutants(rubric, spec)
         yield from _generate_limit_mutants(rubric, spec)
     for spec in rubric:
+        if isinstance(spec.axis, CriteriaAxis):
+            yield from _generate_choice_mutants(rubric, spec)
         if isinstance(spec.axis, Sections | TokenBudget | Citations | TraceAxis):
             yield from _generate_entry_mutants(rubric, spec)
             yield from _generate_choice_mutants(rubric, spec)
@@ -107,11 +113,17 @@ def generate_mutants(rubric: Rubric, exam: Exam) -> Iterator[Mutant]:
     yield from _generate_weight_mutants(rubric)
     yield from _generate_threshold_mutants(rubric)
     yield from _generate_expectation_mutants(rubric, exam.items)
+    for spec in rubric:
+        if isinstance(spec.axis, CriteriaAxis):
+            yield from _generate_criteria_mutants(rubric, spec, spec.axis, exam.items)
 
 
 def _generate_step_mutants(rubric: Rubric, spec: AxisSpec) -> Iterator[Mutant]:
     """Drop each normalisation step, run each step twice, and swap each two steps."""
+    # The steps of criteria are those of their checks, which have none of their own.
     steps: tuple[str, ...] = getattr(spec.axis, "normalise", ())
+    if isinstance(spec.axis, CriteriaAxis):
+        return
     for i, step in enumerate(steps):
         fewer = (*steps[:i], *steps[i + 1 :])
         yield _replace_steps(rubric, spec, MutantKind.DROP_STEP, step, fewer)
@@ -272,6 +284,7 @@ def _generate_weight_mutants(rubric: Rubric) -> Iterator[Mutant]:
         heaviest = max((other for other in rubric if other is not spec), key=lambda s: s.weight)
         yield _drop_axis(rubric, spec, heaviest)
         yield from _generate_weight_shifts(rubric, spec, heaviest)
+        yield from _generate_point_shifts(rubric, spec)
 
 
 def _generate_weight_shifts(rubric: Rubric, spec: AxisSpec, heaviest: AxisSpec) -> Iterator[Mutant]:
@@ -294,6 +307,30 @@ def _generate_weight_shifts(rubric: Rubric, spec: AxisSpec, heaviest: AxisSpec) 
                     other=heaviest.name,
                 ),
                 rubric=_replace_weights(rubric, weights),
+            )
+
+
+def _generate_point_shifts(rubric: Rubric, spec: AxisSpec) -> Iterator[Mutant]:
+    """Move the points of an axis one step down and up; the shares of all axes follow."""
+    if spec.points is None:
+        return
+    for moved in _get_decimal_neighbours(spec.points):
+        points = {
+            other.name: moved if other is spec else other.points or Decimal(0) for other in rubric
+        }
+        total = sum(map(Fraction, points.values()), Fraction(0))
+        if moved > 0:
+            shares = {axis: Fraction(own) / total for axis, own in points.items()}
+            yield Mutant(
+                kind=MutantKind.POINTS,
+                name=f"points {spec.name}={format_plain(moved)}",
+                says=sentence(
+                    "`{axis}` has {moved} points, not {points}",
+                    axis=spec.name,
+                    moved=format_plain(moved),
+                    points=format_plain(spec.points),
+                ),
+                rubric=_replace_weights(rubric, shares),
             )
 
 
@@ -333,13 +370,82 @@ def _generate_expectation_mutants(rubric: Rubric, items: tuple[Item, ...]) -> It
                         "{item}: {axis} no longer expects {entry!r}",
                         item=item.id,
                         axis=spec.name,
-                        entry=format_expected([entry])[0],
+                        entry=_name_entry(entry),
                     ),
                     rubric=rubric if rest else waived,
                     axes=(spec.name,),
                     item=replace(item, expectations=expectations),
+                    original=item if isinstance(spec.axis, CriteriaAxis) else None,
                     equivalent=prove_implied_entry(spec.axis, entry, rest),
                 )
+
+
+def _name_entry(entry: Any) -> str:
+    """Return an expectation as a text; a criterion or a group by its name."""
+    if isinstance(entry, Mapping):
+        return str(entry.get("id", entry.get("group")))
+    return format_expected([entry])[0]
+
+
+def _generate_criteria_mutants(
+    rubric: Rubric, spec: AxisSpec, axis: CriteriaAxis, items: tuple[Item, ...]
+) -> Iterator[Mutant]:
+    """Give each criterion and group one point more, or less if it is a penalty; turn each sign."""
+    for item in items:
+        entries = item.expectations[axis.expects]
+        for path, entry in _iterate_entries(entries):
+            points, name = entry["points"], str(entry.get("id", entry.get("group")))
+            changes = (
+                (MutantKind.POINTS, points + 1 if points > 0 else points - 1),
+                (MutantKind.SIGN, -points),
+            )
+            for kind, moved in changes:
+                changed = _replace_points(entries, path, moved)
+                expectations = FrozenDict({**item.expectations, axis.expects: changed})
+                mutated = replace(item, expectations=expectations)
+                if any(True for _ in axis.item_problems(mutated)):
+                    continue
+                yield Mutant(
+                    kind=kind,
+                    name=f"{kind.value} {item.id} {spec.name} {name}={moved}",
+                    says=sentence(
+                        "{item}: `{criterion}` has {moved} points, not {points}",
+                        item=item.id,
+                        criterion=name,
+                        moved=str(moved),
+                        points=str(points),
+                    ),
+                    rubric=rubric,
+                    axes=(spec.name,),
+                    item=mutated,
+                    original=item,
+                    equivalent=sentence("one criterion alone is all or nothing")
+                    if kind is MutantKind.POINTS and len(entries) == 1 and "id" in entry
+                    else "",
+                )
+
+
+def _iterate_entries(
+    entries: tuple[Mapping[str, Any], ...], path: tuple[int, ...] = ()
+) -> Iterator[tuple[tuple[int, ...], Mapping[str, Any]]]:
+    """Yield every criterion and group, with its positions from the outermost list on."""
+    for at, entry in enumerate(entries):
+        yield (*path, at), entry
+        if "criteria" in entry:
+            yield from _iterate_entries(entry["criteria"], (*path, at))
+
+
+def _replace_points(
+    entries: tuple[Mapping[str, Any], ...], path: tuple[int, ...], points: Any
+) -> tuple[Mapping[str, Any], ...]:
+    """Return criteria with the points of the one at a path replaced."""
+    at, *rest = path
+    entry = dict(entries[at])
+    if rest:
+        entry["criteria"] = _replace_points(entry["criteria"], tuple(rest), points)
+    else:
+        entry["points"] = points
+    return (*entries[:at], FrozenDict(entry), *entries[at + 1 :])
 
 
 def _generate_entry_mutants(rubric: Rubric, spec: AxisSpec) -> Iterator[Mutant]:

@@ -29,7 +29,7 @@ from markscheme.read.answers.rows import (
     parse_integer,
     parse_number,
 )
-from markscheme.read.answers.sources import read_answers, read_rows
+from markscheme.read.answers.sources import get_suffix, read_answers, read_rows
 from markscheme.read.answers.splits import (
     FilePart,
     count_part_lines,
@@ -57,6 +57,7 @@ __all__ = [
     "count_part_lines",
     "create_template_reader",
     "get_measured_schema",
+    "get_suffix",
     "hide_native_stderr",
     "is_folder",
     "list_answer_files",

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import codecs
 import sys
+import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from decimal import Decimal
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 from msgspec import structs
 
@@ -24,7 +25,7 @@ from markscheme.read.answers.csv import read_csv
 from markscheme.read.answers.duplicates import SeenAttempts, reject_duplicates
 from markscheme.read.answers.fast import create_template_reader
 from markscheme.read.answers.jsonl import has_json_row, read_jsonl
-from markscheme.read.answers.rows import KnownItems
+from markscheme.read.answers.rows import KnownItems, RefusedRow
 from markscheme.read.answers.text import find_head_fault, make_excerpt
 from markscheme.vocabulary import Answer, AnswersError, Problem, UsageError
 
@@ -59,7 +60,7 @@ def read_answers(
         raise UsageError("the file of answers has no name; name one, or `-` for JSONL on stdin")
     path = Path(source)
     check_readable(path)
-    if path.suffix.lower() != ".parquet":
+    if get_suffix(path) != ".parquet":
         return _read_text_answers(path, known, seen_attempts, fields, limits)
     if path.stat().st_size == 0:
         return iter(())
@@ -67,6 +68,11 @@ def read_answers(
     from markscheme.read.answers.parquet import read_parquet
 
     return read_parquet(path, known=known, seen_attempts=seen_attempts, limits=limits)
+
+
+def get_suffix(path: Path) -> str:
+    """Return the suffix of a file, below `.gz` if it is compressed."""
+    return Path(path.stem).suffix.lower() if path.suffix.lower() == ".gz" else path.suffix.lower()
 
 
 def check_readable(path: Path) -> None:
@@ -81,9 +87,11 @@ def check_readable(path: Path) -> None:
         if path.is_fifo():
             message = "this is a pipe; give `-`, and feed the standard input"
             raise AnswersError([build_file_problem(path, message)])
-    if path.suffix.lower() not in _ALLOWED_SUFFIXES:
+    if get_suffix(path) not in _ALLOWED_SUFFIXES:
         allowed = ", ".join(_ALLOWED_SUFFIXES)
         raise UsageError(f"`{path}`: answers are read from {allowed}, or `-` for JSONL on stdin")
+    if path.name.lower().endswith(".parquet.gz"):
+        raise UsageError(f"`{path}`: Parquet is compressed inside; unpack the file first")
     try:
         path.open("rb").close()
     except FileNotFoundError:
@@ -102,7 +110,7 @@ def _read_text_answers(
     limits: ReadLimits,
 ) -> Iterator[AnswerBatch]:
     file = _STDIN_NAME if path is None else str(path)
-    is_jsonl = path is None or path.suffix.lower() in JSONL_SUFFIXES
+    is_jsonl = path is None or get_suffix(path) in JSONL_SUFFIXES
     with _open_stream(path) as stream:
         head = read_head(stream, file)
         check_is_text(head, file, is_jsonl=is_jsonl)
@@ -127,6 +135,11 @@ def _open_stream(path: Path | None) -> Iterator[BinaryIO]:
         if sys.stdin is None:
             raise AnswersError([build_file_problem(_STDIN_NAME, "the standard input is closed")])
         yield sys.stdin.buffer
+    elif path.suffix.lower() == ".gz":
+        import gzip
+
+        with gzip.open(path) as packed:
+            yield cast("BinaryIO", packed)
     else:
         with path.open("rb", buffering=0) as stream:
             yield stream
@@ -153,10 +166,10 @@ def read_block(stream: BinaryIO, file: str, size: int) -> bytes:
     """Return the next bytes of a stream; raise `AnswersError` if it cannot be read."""
     try:
         return stream.read(size)
-    except OSError as error:
-        raise AnswersError(
-            [build_file_problem(file, f"this cannot be read: {error.strerror}")]
-        ) from error
+    # A `.gz` file that is damaged or cut raises the last two.
+    except (OSError, EOFError, zlib.error) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise AnswersError([build_file_problem(file, f"this cannot be read: {reason}")]) from error
 
 
 def build_file_problem(file: str | Path, message: str) -> Problem:
@@ -190,6 +203,8 @@ def _build_batches(
 
 def _make_excerpt_getter(part: list[Any]) -> Callable[[int], str]:
     def excerpt_at(position: int) -> str:
+        if isinstance(part[position], RefusedRow):
+            return ""
         try:
             return make_excerpt(str(part[position]))
         # The row is nested too deep, or holds a number too long to be printed.

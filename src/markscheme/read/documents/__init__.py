@@ -56,6 +56,7 @@ from markscheme.read.documents.models import (
     is_exam_tree,
     is_rated,
 )
+from markscheme.read.documents.names import is_name, make_name
 from markscheme.read.documents.rubric import parse_rubric, parse_rubric_tree, read_rubric
 from markscheme.read.documents.sources import (
     BUILTIN_DIR,
@@ -65,6 +66,7 @@ from markscheme.read.documents.sources import (
 )
 from markscheme.read.documents.validation import (
     Constraints,
+    Converter,
     Model,
     ModelValidationError,
     ProblemCollector,
@@ -100,6 +102,7 @@ __all__ = [
     "ClassDocument",
     "CommentedMapping",
     "Constraints",
+    "Converter",
     "FieldPath",
     "ItemCheck",
     "ItemModel",
@@ -131,11 +134,13 @@ __all__ = [
     "hash_parts",
     "is_exam_tree",
     "is_judge_tree",
+    "is_name",
     "is_rated",
     "iterate_item_entries",
     "iterate_mappings",
     "list_builtin_names",
     "locate_document",
+    "make_name",
     "parse_criteria",
     "parse_exam_text",
     "parse_exam_tree",

@@ -246,6 +246,7 @@ _EXPECTED_TYPES = {
     "number_type": "a number",
     "points_type": "a number of points with at most 6 decimal places, at most 1000000",
     "bool_type": "true or false",
+    "ratio_type": "a number of at most 1, or a ratio such as `2/3`",
     "allowance_type": "a share such as `2%` or points such as 0.02, at most the whole score",
     "count_type": "a number of queries (0 to 10,000) or a share such as `5%`",
     "queries_type": "a number of queries (1 to 1,000) or a range such as {at_least: 1, at_most: 9}",

@@ -14,13 +14,12 @@ from decimal import Decimal
 from pathlib import PurePath
 from typing import Any
 
+from markscheme.read.documents import is_name, make_name
 from markscheme.read.foreign.imported import (
     CRITERIA_AXIS,
     ImportedDocuments,
     Row,
     build_rubric,
-    is_name,
-    make_name,
     read_points,
     report_without_points,
 )

@@ -20,14 +20,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import Any
 
+from markscheme.read.documents import is_name, make_name
 from markscheme.read.foreign.imported import (
     CRITERIA_AXIS,
     ImportedDocuments,
     Row,
     add_tag,
     build_rubric,
-    is_name,
-    make_name,
     read_points,
     read_tags,
     report_without_points,

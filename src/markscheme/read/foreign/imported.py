@@ -5,13 +5,12 @@ Writing them to files is the task of the workflow.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from markscheme.read.documents import NAME_PATTERN
+from markscheme.read.documents import is_name
 from markscheme.read.foreign.source import (
     ForeignRecord,
     check_tag_value,
@@ -20,7 +19,6 @@ from markscheme.vocabulary import Problem
 
 CRITERIA_AXIS = "criteria"
 """The name of the axis, and of the key of an item, that imported criteria belong to."""
-_MAX_NAME_CHARACTERS = 200
 
 Row = Mapping[str, Any]
 """A row of a table, or an object of a document."""
@@ -61,24 +59,6 @@ def _iterate_entries(criteria: Iterable[Row]) -> Iterator[Row]:
 def build_rubric(name: str, axes: Sequence[Row]) -> Row:
     """Return a rubric with these axes."""
     return {"rubric": name, "version": 1, "axes": list(axes)}
-
-
-def is_name(text: str) -> bool:
-    """Return whether a text can be the name of an item, a criterion or a tag.
-
-    >>> is_name("c1"), is_name("Has a title")
-    (True, False)
-    """
-    return re.fullmatch(NAME_PATTERN, text) is not None and len(text) <= _MAX_NAME_CHARACTERS
-
-
-def make_name(text: str, default: str) -> str:
-    """Return a text as a name: other signs become hyphens.
-
-    >>> make_name("my exam (2).v1", "exam"), make_name("???", "exam")
-    ('my-exam-2-.v1', 'exam')
-    """
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", text).strip("-._")[:_MAX_NAME_CHARACTERS] or default
 
 
 def read_tags(record: ForeignRecord, key: str, *, plain: str) -> dict[str, str]:

@@ -11,13 +11,12 @@ from decimal import Decimal
 from pathlib import PurePath
 from typing import Any
 
-from markscheme.read.documents import CommentedMapping
+from markscheme.read.documents import CommentedMapping, make_name
 from markscheme.read.foreign.imported import (
     CRITERIA_AXIS,
     ImportedDocuments,
     Row,
     build_rubric,
-    make_name,
     read_points,
     report_without_points,
 )

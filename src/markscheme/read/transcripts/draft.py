@@ -98,6 +98,8 @@ class Draft:
         self.agent = agent
         self.kind = kind
         self.session: str | None = None
+        self.sample: str | None = None
+        self.attempt: int | None = None
         self.internal = False
         self.calls: list[DraftCall] = []
         self.dispatches: list[DraftDispatch] = []
@@ -292,6 +294,8 @@ class Draft:
             kind=_clean_id(self.kind),
             internal=self.internal,
             models=tuple(self.models),
+            sample=self.sample,
+            attempt=self.attempt,
         )
 
     def _add_final_gaps(self, skipped: int) -> None:

@@ -118,7 +118,7 @@ class Log:
             with self.path.open("rb", buffering=_BUFFER_BYTES) as file:
                 if self._head.startswith(_ZSTD_MAGIC):
                     # Few logs are compressed, and the modules for it take time to load.
-                    from markscheme.read.transcripts.unpacking import ZstandardStream
+                    from markscheme.read.unpacking import ZstandardStream
 
                     size = self.path.stat().st_size
                     unpacked = ZstandardStream(file, size, self.build_error)

@@ -46,6 +46,9 @@ _MIN_TREND_RUNS = 2
 _SUBJECT_LABEL_LENGTH, _RUN_LABEL_LENGTH = 14, 4
 
 
+_FINE_STATUSES = frozenset({ItemStatus.PASSED, ItemStatus.NOT_APPLICABLE})
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
     """A chart, a sentence that describes it (`says`), and the same data as a table."""
@@ -96,7 +99,7 @@ def draw_item_bars(report: RunReport) -> Figure | None:
     return Figure(
         name=translate("Items: weighted axis scores"),
         svg=charts.draw_stacked_bars(
-            values, [item.status is not ItemStatus.PASSED for item in report.items]
+            values, [item.status not in _FINE_STATUSES for item in report.items]
         ),
         says=" ".join(says),
     )
@@ -105,7 +108,7 @@ def draw_item_bars(report: RunReport) -> Figure | None:
 def build_axis_means_figure(report: RunReport) -> Figure | None:
     """Draw the mean of each axis with its interval."""
     known = report.distribution
-    if known is None:
+    if known is None or not known.axes:
         return None
     found = [
         charts.AxisMean(name=axis, mean=to_float(one.mean) or 0.0, lower=one.lower, upper=one.upper)

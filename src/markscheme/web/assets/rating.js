@@ -23,11 +23,19 @@
       const response = await fetch(card.dataset.marks, {
         method: "POST", body: new URLSearchParams(marks[0]), keepalive: true,
       });
+      if (response.status === 401 || response.status === 403) {
+        say(card.dataset.ended);
+        return;
+      }
       const isRefused = [400, 404, 409, 413].includes(response.status);
       if (!response.ok && !isRefused) throw new Error("try again");
       writeQueue(readQueue().filter((mark) => mark.id !== marks[0].id));
-      // The query was given to somebody else, or the study was closed: the page says so.
-      if (isRefused) { location.reload(); return; }
+      if (isRefused) {
+        // Somebody else has the query, or the study is closed: the page says which.
+        const isLost = response.status === 409;
+        location.replace(location.pathname + (isLost ? "?state=lost" : ""));
+        return;
+      }
       say(card.dataset.saved);
     }
   }
@@ -66,14 +74,14 @@
 
   // --- the current question
 
-  function show(at) {
+  function show(at, scrolls = true) {
     if (!fields.length) return;
     current = Math.max(0, Math.min(at, fields.length - 1));
     fields.forEach((field, number) => field.classList.toggle("current", number === current));
     const field = fields[current];
     const isNote = !field.querySelector("input");
     (isNote ? field.querySelector("textarea") : field).focus({ preventScroll: true });
-    field.scrollIntoView({ block: "nearest" });
+    if (scrolls) field.scrollIntoView({ block: "nearest" });
   }
 
   function isOpen(field) {
@@ -184,6 +192,7 @@
     addEventListener("online", send);
     if (readQueue().length) send();
     const open = fields.findIndex(isOpen);
-    show(card.dataset.focus ? Number(card.dataset.focus) : open < 0 ? 0 : open);
+    // A new card begins with the answer; one that was shown before, with the question.
+    show(Number(card.dataset.focus) || Math.max(open, 0), location.search !== "");
   }
 })();

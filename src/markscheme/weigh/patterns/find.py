@@ -1,6 +1,7 @@
 """Find the patterns of a run: one detector per kind of pattern, then merging and sorting.
 
 - the table of misses: a column that is missing, a row of zeros, misses within a group;
+- the criteria: one that most items lose, or that is lost mostly within a group of items;
 - the answers: one wrong answer given to many items, an item that stands alone;
 - operation: errors or latency tied to a group of items;
 - several runs: an axis that falls from run to run, a jump too good to be true.
@@ -22,6 +23,7 @@ from markscheme.mark.axes import quote_excerpt
 from markscheme.vocabulary import Exam, Rubric, format_decimal, sentence
 from markscheme.weigh.distribution import Drift
 from markscheme.weigh.gates import BaselineReport, mismatch_reason
+from markscheme.weigh.patterns.criteria import find_criteria_patterns
 from markscheme.weigh.patterns.groups import (
     FULL_GROUP_LEVEL,
     SIGNIFICANCE_LEVEL,
@@ -77,6 +79,7 @@ def find_patterns(
     )
     patterns = [
         *_find_cell_patterns(context),
+        *find_criteria_patterns(context),
         *find_operational_patterns(context),
         *find_trends(context, *history),
         *find_jump(comparison),

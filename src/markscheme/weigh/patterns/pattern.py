@@ -15,6 +15,7 @@ PATTERN_KINDS = (
     "column",
     "row",
     "within",
+    "criterion",
     "cluster",
     "errors",
     "trend",

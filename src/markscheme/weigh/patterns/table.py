@@ -95,12 +95,14 @@ def build_failing_column(marks: Marks) -> MissColumn:
 class RowObservations:
     """The median latency of each item, near misses by item and axis, and wrong answers by item.
 
+    `criteria` holds the mean score of each criterion, by axis and id, on each item that was marked.
     If an item has several near misses or wrong answers, the most frequent one is kept.
     """
 
     latency_ms: Mapping[str, Fraction] = field(default_factory=dict)
     near_misses: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     wrong: Mapping[str, str] = field(default_factory=dict)
+    criteria: Mapping[tuple[str, str], Mapping[str, Fraction]] = field(default_factory=dict)
 
 
 class FrameObserver:
@@ -112,6 +114,7 @@ class FrameObserver:
         self._latencies: list[pl.DataFrame] = []
         self._near_misses: dict[str, list[pl.DataFrame]] = {axis: [] for axis in self._axes}
         self._wrong: list[pl.DataFrame] = []
+        self._criteria: dict[str, list[pl.DataFrame]] = {}
 
     def observe_frames(self, frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
         """Yield every frame unchanged, after counting what it shows."""
@@ -132,6 +135,17 @@ class FrameObserver:
             wrong = answered.filter(value < 0.5)  # noqa: PLR2004 - half of the points
             self._wrong.append(_count_item_values(wrong.select("item", value="got").drop_nulls()))
 
+        if "marks" in frame.columns:
+            self._observe_criteria(answered)
+
+    def _observe_criteria(self, answered: pl.DataFrame) -> None:
+        """Add up the scores that criteria got; `n/a` and what was not read is left out."""
+        for axis in self._axes:
+            marks = answered.select("item", mark=pl.col("marks").struct.field(axis)).explode("mark")
+            scores = marks.drop_nulls("mark").unnest("mark").drop_nulls(["criterion", "score"])
+            summed = scores.group_by("item", "criterion").agg(pl.col("score").sum(), n=pl.len())
+            self._criteria.setdefault(axis, []).append(summed)
+
     def build_observations(self) -> RowObservations:
         """Return what was counted so far."""
         near: dict[str, dict[str, str]] = {}
@@ -142,7 +156,20 @@ class FrameObserver:
             latency_ms=_compute_item_medians(self._latencies),
             near_misses=near,
             wrong=_find_most_frequent(self._wrong),
+            criteria=_average_criteria(self._criteria),
         )
+
+
+def _average_criteria(
+    frames: Mapping[str, list[pl.DataFrame]],
+) -> dict[tuple[str, str], dict[str, Fraction]]:
+    """Return the mean score of each criterion on each item."""
+    means: dict[tuple[str, str], dict[str, Fraction]] = {}
+    for axis, parts in frames.items():
+        summed = pl.concat(parts).group_by("item", "criterion").agg(pl.col("score", "n").sum())
+        for item, criterion, score, n in summed.sort("criterion", "item").iter_rows():
+            means.setdefault((axis, criterion), {})[item] = to_fraction(score) / n
+    return means
 
 
 def observe_rows(rubric: Rubric, frames: Iterable[pl.DataFrame]) -> RowObservations:

@@ -27,7 +27,7 @@ from markscheme.read.transcripts.log import Log, LogFormat
 from markscheme.vocabulary import MAIN_AGENT, CallStatus, Tokens, Transcript
 
 if TYPE_CHECKING:
-    from markscheme.read.transcripts.unpacking import ZipArchive
+    from markscheme.read.unpacking import ZipArchive
 
 FORMAT_NAME = "inspect"
 _ATTACHMENT_PREFIX = "attachment://"
@@ -86,7 +86,7 @@ def _read_archive(log: Log) -> list[Transcript]:
 
 def _open_archive(log: Log) -> ZipArchive:
     # Few logs are archives, and the modules for them take time to load.
-    from markscheme.read.transcripts.unpacking import ZipArchive
+    from markscheme.read.unpacking import ZipArchive
 
     return ZipArchive(log.path, log.build_error)
 
@@ -151,7 +151,10 @@ class InspectSample:
         return self._finish_agent(MAIN_AGENT, skipped)
 
     def _add_input_prompt(self) -> None:
-        self.main.session = f"{self._sample.get('id')}/{self._sample.get('epoch')}"
+        sample, epoch = self._sample.get("id"), self._sample.get("epoch")
+        self.main.session = f"{sample}/{epoch}"
+        self.main.sample = str(sample) if type(sample) in {str, int} else None
+        self.main.attempt = parse_count(epoch)
         prompt = self._sample.get("input")
         if isinstance(prompt, list):
             users = [m for m in iter_objects(prompt) if to_text(m.get("role")) == "user"]
