@@ -21,6 +21,7 @@ from markscheme.vocabulary import Exam, Rubric, format_decimal, format_short, se
 from markscheme.web.pages import render
 from markscheme.web.practice import find_learner, list_tags, make_id
 from markscheme.web.requests import read_form, redirect
+from markscheme.workflows.class_overview import read_score
 from markscheme.workflows.papers import (
     check_not_forgotten,
     hand_in_paper,
@@ -59,16 +60,10 @@ async def show_exams(request: WebRequest) -> Response:
 def _find_scores(store: Store, papers: list[Paper]) -> dict[str, str]:
     runs = {run.id: run for run in store.list_runs()} if any(p.run for p in papers) else {}
     return {
-        paper.id: format_decimal_of(runs[paper.run].counts)
+        paper.id: format_decimal(read_score(runs[paper.run].counts or {}), 2)
         for paper in papers
         if paper.run in runs and paper.run is not None
     }
-
-
-def format_decimal_of(counts: Mapping[str, Any] | None) -> str:
-    """Return the mean score of a run for the eye."""
-    score = None if counts is None else counts.get("score")
-    return "–" if score is None else f"{score:.2f}"
 
 
 async def begin_paper(request: WebRequest) -> Response:
