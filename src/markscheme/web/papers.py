@@ -21,6 +21,7 @@ from markscheme.vocabulary import Exam, Rubric, format_decimal, format_short, se
 from markscheme.web.pages import render
 from markscheme.web.practice import find_learner, list_tags, make_id
 from markscheme.web.requests import read_form, redirect
+from markscheme.workflows.class_overview import read_score
 from markscheme.workflows.papers import (
     check_not_forgotten,
     hand_in_paper,
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
     from markscheme.vocabulary import Item
     from markscheme.web.requests import WebRequest
 
-_SIZES = (10, 20)
-
 
 async def show_exams(request: WebRequest) -> Response:
     """Show the learner's papers, and the exam to begin."""
@@ -50,7 +49,6 @@ async def show_exams(request: WebRequest) -> Response:
         "exams.html",
         papers=[{"paper": paper, "score": scores.get(paper.id)} for paper in papers],
         exam=portal.exam,
-        sizes=[size for size in _SIZES if size < len(portal.exam.items)],
         minutes=portal.minutes,
         new_id=make_id(),
     )
@@ -59,20 +57,14 @@ async def show_exams(request: WebRequest) -> Response:
 def _find_scores(store: Store, papers: list[Paper]) -> dict[str, str]:
     runs = {run.id: run for run in store.list_runs()} if any(p.run for p in papers) else {}
     return {
-        paper.id: format_decimal_of(runs[paper.run].counts)
+        paper.id: format_decimal(read_score(runs[paper.run].counts or {}), 2)
         for paper in papers
         if paper.run in runs and paper.run is not None
     }
 
 
-def format_decimal_of(counts: Mapping[str, Any] | None) -> str:
-    """Return the mean score of a run for the eye."""
-    score = None if counts is None else counts.get("score")
-    return "–" if score is None else f"{score:.2f}"
-
-
 async def begin_paper(request: WebRequest) -> Response:
-    """Open a paper: the whole exam, or a quiz of its first items that were chosen by chance."""
+    """Open a paper: an exam, with a time limit if that is asked for, or a quiz."""
     form = await read_form(request)
     portal, learner = request.services.portal, find_learner(request)
     mode = PaperMode.QUIZ if form.get("mode") == "quiz" else PaperMode.EXAM
