@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from io import BytesIO
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 
 PORTAL_SOURCE = "portal"
 """The source of runs that learners handed in."""
+_handing_in = Lock()
 GRACE = timedelta(seconds=30)
 """How long after its time a paper still takes answers: what was typed travels a while."""
 
@@ -141,8 +143,13 @@ def hand_in_paper(place: str | Path, id_: str) -> str:
     """Close a paper, score it and store it as a run; return the run's id.
 
     It can be called again at any moment: a paper becomes one run, also if the process was killed
-    between scoring and recording.
+    between scoring and recording, or if somebody pressed the button twice.
     """
+    with _handing_in:
+        return _hand_in_paper(place, id_)
+
+
+def _hand_in_paper(place: str | Path, id_: str) -> str:
     with open_store(place, create=False) as store:
         paper = load_paper(store, id_)
         if paper.run is not None:
