@@ -40,7 +40,8 @@ def is_tool_file(source: str | Path) -> bool:
     except (OSError, EOFError, zlib.error):
         return False
     first = next((line for line in head.splitlines() if line.strip()), b"")
-    with suppress(ValueError):
+    # Lists within lists may be nested too deep for the parser.
+    with suppress(ValueError, RecursionError):
         record = json.loads(first)
         return isinstance(record, dict) and _find_line_reader(record) is not None
     return False
