@@ -158,7 +158,9 @@ def verify_published(
     findings = [
         _build_finding(published, mismatch, row.record.get("item"))
         for row in rows
-        for mismatch in _compare_row(row, rubric, leading, items.get(row.record.get("item")))
+        for mismatch in _compare_row(
+            row, rubric, leading, items.get(_get_text(row.record, "item") or "")
+        )
     ]
     totals = _Totals(published=published, rubric=rubric, exam=exam, rows=rows)
     findings += [_build_finding(published, mismatch) for mismatch in totals.compare()]
