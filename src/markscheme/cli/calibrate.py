@@ -18,7 +18,7 @@ from markscheme.vocabulary import ErrorCollector, Terminated, UsageError
 
 if TYPE_CHECKING:
     from markscheme.weigh.calibration import Calibration
-    from markscheme.workflows.calibrate import CalibrationRequest
+    from markscheme.workflows.calibration_request import CalibrationRequest
 
 _EPILOG = """\b
 Example:
@@ -134,7 +134,7 @@ def command(
     **options: Any,
 ) -> ExitCode:
     """Measure a judge against people, and decide whether gates may rest on it."""
-    from markscheme.workflows.calibrate import read_calibration_request
+    from markscheme.workflows.calibration_request import read_calibration_request
     from markscheme.workflows.output_files import check_destination, write_file_atomically
     from markscheme.workflows.run import check_store_options
 
@@ -188,7 +188,7 @@ def _draw_sample(
     destination: str,
 ) -> ExitCode:
     """Write the answers that people should rate."""
-    from markscheme.workflows.calibrate import write_sample
+    from markscheme.workflows.calibration_request import write_sample
     from markscheme.workflows.output_files import check_destination
 
     if sample is None:

@@ -1,8 +1,8 @@
 """Prediction-powered inference (PPI++): correct the mean of judged answers with a few rated ones.
 
-People rated n answers, drawn at random from all N that the judge marked. The estimate is
+People rated n answers, drawn at random; the judge marked these and N others. The estimate is
 
-    mean(rated) + weight · (mean of the judge on all - mean of the judge on the rated ones)
+    people's mean + weight · (judge's mean of the others - judge's mean of the rated ones)
 
 with the weight that makes the variance smallest: cov / ((1 + n/N) · var). A judge that tells
 nothing gets the weight 0, and then the estimate is the people's own mean. So a bad judge costs
@@ -20,6 +20,7 @@ from markscheme.weigh.stats import t_quantile
 
 LEAST_FOR_PREDICTION = 30
 """With fewer rated answers the interval would be too narrow."""
+_LEAST_OTHERS = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,34 +42,34 @@ class Prediction:
 
 
 def predict_mean(
-    rated: Sequence[tuple[Fraction, Fraction]], judged: Sequence[Fraction]
+    rated: Sequence[tuple[Fraction, Fraction]], others: Sequence[Fraction]
 ) -> Prediction | None:
-    """Return the corrected mean from pairs of (people, judge) and the judge's value of all answers.
+    """Return the corrected mean from pairs of (people, judge) and the judge's other values.
 
-    None with fewer than `LEAST_FOR_PREDICTION` pairs.
+    None with fewer than `LEAST_FOR_PREDICTION` pairs, or fewer than two others.
     """
-    n, every = len(rated), len(judged)
-    if n < LEAST_FOR_PREDICTION or every < n:
+    n = len(rated)
+    if n < LEAST_FOR_PREDICTION or len(others) < _LEAST_OTHERS:
         return None
     people, judge = [one for one, _ in rated], [other for _, other in rated]
-    mean_people, mean_judge = _mean(people), _mean(judge)
-    mean_all = _mean(judged)
+    judged = [*judge, *others]
+    mean_people = _mean(people)
     spread = _covariance(judged, judged)
-    share = Fraction(n, every)
+    share = Fraction(n, len(others))
     weight = Fraction(0)
     if spread:
         weight = _covariance(people, judge) / ((1 + share) * spread)
         weight = min(Fraction(1), max(Fraction(0), weight))
-    corrected = mean_people + weight * (mean_all - mean_judge)
+    corrected = mean_people + weight * (_mean(others) - _mean(judge))
     left = [one - weight * other for one, other in rated]
-    variance = _covariance(left, left) / n + weight**2 * spread / every
+    variance = _covariance(left, left) / n + weight**2 * spread / len(others)
     plain = _covariance(people, people) / n
     quantile = t_quantile(0.975, n - 1)
     half, usual = quantile * math.sqrt(variance), quantile * math.sqrt(plain)
     return Prediction(
         rated=n,
-        answers=every,
-        judge=mean_all,
+        answers=len(judged),
+        judge=_mean(judged),
         people=mean_people,
         people_interval=(float(mean_people) - usual, float(mean_people) + usual),
         corrected=corrected,
