@@ -153,7 +153,7 @@ def verify_published(
     Item ids, expectations and groups by tag are checked only if the exam is known.
     """
     leading = next((spec for spec in rubric if spec.axis is find_leading_axis(rubric)), None)
-    items: dict[Any, Item] = {item.id: item for item in exam.items} if exam else {}
+    items = {item.id: item for item in exam.items} if exam else {}
     rows = [_read_row(place, record, rubric, leading) for place, record in published.records]
     findings = [
         _build_finding(published, mismatch, row.record.get("item"))
