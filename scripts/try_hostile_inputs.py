@@ -340,12 +340,17 @@ def list_bombs(folder: Path, rng: random.Random) -> Iterator[list[str]]:
     with zipfile.ZipFile(folder / "bomb.eval", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("header.json", header)
         archive.writestr(sample, b" " * 200_000_000)
+    # The same with a smaller size stated in the directory of the archive.
+    liar = bytearray((folder / "bomb.eval").read_bytes())
+    at = liar.rindex(b"PK\x01\x02") + 24
+    liar[at : at + 4] = (100).to_bytes(4, "little")
+    (folder / "liar.eval").write_bytes(liar)
     with zipfile.ZipFile(folder / "many.eval", "w", zipfile.ZIP_STORED) as archive:
         archive.writestr("header.json", header)
         for number in range(20_000):
             archive.writestr(f"samples/{number}_epoch_1.json", "{}")
     (folder / "bomb.jsonl.zst").write_bytes(zstd.compress(b"0" * 200_000_000))
-    for name in ("bomb.eval", "many.eval", "bomb.jsonl.zst"):
+    for name in ("bomb.eval", "liar.eval", "many.eval", "bomb.jsonl.zst"):
         yield ["transcript", str(folder / name)]
     exam = _write(folder / "exam.yaml", "exam: e\nitems:\n  - {id: x, prompt: p}\n")
     nested: Any = 1
@@ -430,7 +435,7 @@ KINDS: dict[str, tuple[int, Callable[[Path, random.Random], Iterator[list[str]]]
     "ratings": (2000, list_ratings),
     "stores": (1200, list_stores),
     "special-files": (60, list_special_files),
-    "bombs": (7, list_bombs),
+    "bombs": (8, list_bombs),
     "limits": (100, list_limits),
     "outputs": (30, list_outputs),
 }

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from markscheme.keep import Store
-    from markscheme.weigh.rating_study import QuestionKey
+    from markscheme.weigh.rating_study import MarkKey
 
 TONE = """\
 rubric: words
@@ -223,7 +223,7 @@ def check_leases(store: Store, crowd: Crowd) -> None:
         assert max(count_raters(seats, event.at).values(), default=0) <= study.per_answer
 
 
-def rate_all(place: str | Path, name: str, choose: Callable[[str, QuestionKey], str]) -> None:
+def rate_all(place: str | Path, name: str, choose: Callable[[str, MarkKey], str]) -> None:
     """Let the raters rate in turn what they are given; `choose` gives the score of a rater."""
     with open_store(place, create=False) as store:
         study = load_study(store, name)
@@ -235,7 +235,7 @@ def rate_all(place: str | Path, name: str, choose: Callable[[str, QuestionKey], 
 
 
 def rate_query(
-    store: Store, study: RatingStudy, rater: str, choose: Callable[[str, QuestionKey], str]
+    store: Store, study: RatingStudy, rater: str, choose: Callable[[str, MarkKey], str]
 ) -> bool:
     """Answer all questions about the next query; return False if there is none."""
     _, seat = take_query(store, study, rater)

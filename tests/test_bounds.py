@@ -169,3 +169,43 @@ def test_a_summary_with_kept_penalties_has_the_score_cut_to_zero(tmp_path: Path)
     unknown = score(rubric, exam, answers, ratings=ratings[:1]).to_dict()["summary"]
     assert (unknown["score"], unknown["bounds"]) == (None, [-3.0, 1.0])
     assert "score_cut" not in unknown
+
+
+FLAGS = ("--rubric", "--exam", "--answers", "--ratings")
+TONE = """\
+rubric: tone
+axes:
+  - {name: tone, kind: scale, weight: 1, question: "How kind?", may_not_apply: true,
+     anchors: {1: rude, 2: cold, 3: kind}}
+gates:
+  - {name: bar, level: hard, at_least: 0.75}
+  - {name: few, level: hard, metric: not_applicable, axis: tone, at_most: LIMIT}
+"""
+
+
+@pytest.mark.parametrize(("limit", "code"), [("0.34", 0), ("0.33", 1)])
+def test_an_answer_to_which_nothing_applies_is_no_loss_but_may_not_be_many(
+    tmp_path: Path, limit: str, code: int
+) -> None:
+    texts = {
+        "rubric.yaml": TONE.replace("LIMIT", limit),
+        "exam.yaml": "exam: e\nitems:\n"
+        + "".join(f"  - {{id: {i}, prompt: '?'}}\n" for i in "abc"),
+        "answers.jsonl": "".join(json.dumps({"item": i, "output": "x"}) + "\n" for i in "abc"),
+        "ratings.csv": "item,variant,rater,axis,score\n"
+        + "".join(f"{i},,r,tone,{s}\n" for i, s in zip("abc", ("3", "n/a", "2"), strict=True)),
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    inputs = [f"{flag}={tmp_path / name}" for flag, name in zip(FLAGS, texts, strict=True)]
+    store = tmp_path / "s.db"
+    done = here("score", *inputs, "--store", store, "--format", "json")
+    assert done.code == 0
+    summary = done.json["summary"]
+    assert (summary["score"], summary["complete"]) == (0.75, True)
+    assert summary["not_applicable"] == {"tone": 1}
+    assert [item["status"] for item in done.json["items"]] == ["scored", "n/a", "scored"]
+    gated = here("gate", "latest", "--store", store, "--format", "json")
+    assert gated.code == code
+    assert gated.json["gates"][1]["exact"]["observed"] == "1/3"
+    assert [item["status"] for item in gated.json["items"]] == ["passed", "n/a", "failed"]

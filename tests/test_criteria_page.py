@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from browsing import DESK, PHONE, faults_of_access
 from commands import here
 from marked_answers import FULL, Desk
+from serving import serve
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,3 +59,12 @@ def test_an_item_shows_each_criterion_and_who_marked_it(
 def test_the_words_of_a_rater_are_found_in_the_list(look: Any, page: Path) -> None:
     assert look(page, "#q=it</b> says").ids() == ["i1"]
     assert look(page, "#q=no jargon").ids() == ["i2"]
+
+
+def test_the_web_app_shows_the_criteria_of_an_item_without_scripts(page: Path) -> None:
+    with serve(page.parent / "s.db") as server:
+        body = server.owner().get("/runs/latest/items/i1").body
+    text = " ".join(re.sub("<[^>]*>", " ", body).split())
+    assert "c1 +3 not marked Names the dose." in text
+    assert "c2 −2 not met Invents a source. ana (person): 0 – &lt;b&gt;it&lt;/b&gt; says so" in text
+    assert "0.50 … 0.875" in text

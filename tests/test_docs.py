@@ -194,6 +194,7 @@ def test_the_error_in_the_readme_is_what_the_command_prints(tmp_path: Path) -> N
         "markscheme.workflows.logs",
         "markscheme.workflows.mark",
         "markscheme.workflows.prove",
+        "markscheme.workflows.judge",
         "markscheme.workflows.score",
         "markscheme.ask.subjects.tutor",
         "markscheme.workflows.run",

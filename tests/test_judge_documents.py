@@ -132,6 +132,16 @@ def test_names_comments_and_order_of_keys_do_not_change_the_fingerprint(tmp_path
     assert read_judge(path).fingerprint == first.fingerprint
 
 
+def test_where_a_recording_lies_does_not_change_the_fingerprint(tmp_path: Path) -> None:
+    far = make_judge(tmp_path, subject="replay:replies.jsonl")
+    (tmp_path / "replies.jsonl").touch()
+    beside = make_judge(tmp_path, subject="replay:replies.jsonl")
+    assert isinstance(far, Judge)
+    assert isinstance(beside, Judge)
+    assert (far.recording, beside.recording) == (None, str(tmp_path / "replies.jsonl"))
+    assert far.fingerprint == beside.fingerprint
+
+
 def test_the_order_of_what_a_judge_sees_is_no_difference(tmp_path: Path) -> None:
     first = make_judge(tmp_path, sees=["answer", "prompt"])
     assert first.fingerprint == make_judge(tmp_path, sees=["prompt", "answer"]).fingerprint

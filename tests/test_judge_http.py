@@ -312,3 +312,31 @@ def test_a_recording_has_no_reply_to_other_words(start: Callable[..., JudgedProj
     assert replayed.code == 4
     unread = {rating["item"] for rating in replayed.json["ratings"] if rating["score"] is None}
     assert unread == {"dose"}
+
+
+def test_the_final_texts_of_session_logs_are_judged(start: Callable[..., JudgedProject]) -> None:
+    project = start()
+    text = {"role": "assistant", "content": [{"type": "text", "text": "5 mg"}]}
+    rows = [
+        {"type": "user", "message": {"role": "user", "content": "Tell the dose."}},
+        {"type": "assistant", "message": {"id": "m", "stop_reason": "end_turn", **text}},
+    ]
+    lines = "".join(
+        f"{json.dumps({'uuid': str(at), 'sessionId': 's', **row})}\n" for at, row in enumerate(rows)
+    )
+    (project.folder / "logs" / "small").mkdir(parents=True)
+    project.write("logs/small/dose.jsonl", lines)
+    project.judge("--no-store")
+    project.take_bodies()
+    files = project.list_files()
+    answers = files.index("-a")
+    del files[answers : answers + 2]
+    done = here(
+        "judge", *files, "--logs", project.folder / "logs", "--no-store", "--format", "json"
+    )
+    assert done.code == 0
+    (body,) = project.take_bodies()
+    answer = ANSWER.search(body["messages"][-1]["content"])
+    assert answer
+    assert answer[2] == "5 mg"
+    assert {rating["variant"] for rating in done.json["ratings"]} == {"small"}

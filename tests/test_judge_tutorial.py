@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import markscheme
 from commands import here
 
 PAGE = Path(__file__).parent.parent / "docs" / "score-with-a-judge.md"
@@ -75,3 +76,33 @@ def test_the_project_with_a_judge_works_as_its_readme_says(
 def test_the_project_with_a_judge_says_what_to_try_first(tmp_path: Path) -> None:
     done = here("init", tmp_path / "desk", "--judge")
     assert done.out.endswith("score -r rubric.yaml -e exam.yaml -a answers.jsonl -j judge.yaml\n")
+
+
+def test_the_library_judges_as_the_command_does(tmp_path: Path) -> None:
+    folder = tmp_path / "desk"
+    here("init", folder, "--judge")
+    rubric, exam, answers = (
+        folder / name for name in ("rubric.yaml", "exam.yaml", "answers.jsonl")
+    )
+    judged = markscheme.judge(rubric, exam, answers, folder / "judge.yaml")
+    assert judged.is_complete
+    result = markscheme.score(rubric, exam, answers, ratings=judged.ratings)
+    files = ("-r", rubric, "-e", exam, "-a", answers, "-j", folder / "judge.yaml")
+    done = here("score", *files, "--no-store", "--format", "json")
+    assert str(result.summary.score) == done.json["summary"]["exact"]["score"]
+
+
+def test_a_row_that_is_no_answer_makes_judging_incomplete(tmp_path: Path) -> None:
+    folder = tmp_path / "desk"
+    here("init", folder, "--judge")
+    with (folder / "answers.jsonl").open("a", encoding="utf-8") as file:
+        file.write('{"item": "unknown", "output": "?"}\n')
+    files = {"-r": "rubric.yaml", "-e": "exam.yaml", "-a": "answers.jsonl", "-j": "judge.yaml"}
+    named = [word for option, name in files.items() for word in (option, folder / name)]
+    done = here("judge", *named, "--no-store", "--format", "json")
+    assert done.code == 4
+    summary = done.json["summary"]
+    assert (summary["bad_rows"], summary["unread"], summary["complete"]) == (1, 0, False)
+    judged = markscheme.judge(*(folder / name for name in files.values()))
+    assert [error.reason for error in judged.errors] != []
+    assert not judged.is_complete

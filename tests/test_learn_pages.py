@@ -260,6 +260,10 @@ def test_a_learner_sees_no_paper_of_another_and_no_page_of_the_teacher(
     assert learner.get("/papers/theirs").status == 404
     assert learner.post("/papers/theirs/hand-in", {}).status == 404
     assert {learner.get(path).status for path in ("/class", "/class/items", "/")} == {403}
+    teacher = server.owner()
+    assert teacher.get("/papers/theirs").status == 200
+    assert teacher.post("/papers/theirs/hand-in", {}).status == 404
+    assert teacher.post("/papers/theirs/answers", {"id-x-39-01": "a"}).status == 404
 
 
 def test_learners_enter_with_name_and_code_and_are_slowed_down_when_they_guess(
@@ -296,6 +300,13 @@ def test_a_page_of_the_portal_is_small(learner: Client) -> None:
     assert script is not None
     assert len(page.body.encode()) < 12_000
     assert len(learner.get(script[1]).body.encode()) < 12_000
+
+
+def test_without_a_class_the_page_says_how_to_open_one(tmp_path: Path) -> None:
+    with serve(tmp_path / "s.db") as running:
+        owner = running.owner()
+        assert "markscheme serve --class 7b.yaml" in owner.get("/class").body
+        assert {owner.get(path).status for path in ("/join", "/class/items")} == {404}
 
 
 def test_the_owner_practises_as_the_learner_without_a_class(server: Server) -> None:

@@ -17,6 +17,7 @@ from markscheme.workflows.papers import (
     export_paper,
     format_answers,
     hand_in_paper,
+    load_paper,
     open_paper,
     score_paper,
 )
@@ -243,6 +244,8 @@ def test_a_forgotten_paper_can_still_be_shown_and_judged(tmp_path: Path) -> None
     run_id = hand_in_paper(place, "p1")
     with open_store(place, create=False) as store:
         store.learning.forget_learner(ana.id)
+        with pytest.raises(UsageError, match=f"its run `{run_id}` keeps the marks"):
+            export_paper(store, load_paper(store, "p1"))
     shown = here("show", run_id, "--store", str(place))
     assert shown.code == 0
     assert here("gate", run_id, "--store", str(place)).code == 1

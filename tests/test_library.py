@@ -74,6 +74,7 @@ def test_the_public_names_are_exactly_these() -> None:
         "compare_runs",
         "exam",
         "gate",
+        "judge",
         "lint",
         "load_exam",
         "load_rubric",

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from markscheme.weigh.rating_study import QuestionKey
+    from markscheme.weigh.rating_study import MarkKey
 
 RATERS = "ana,ben,carl"
 
@@ -73,7 +73,7 @@ def desk(tmp_path: Path, place: str) -> Desk:
     return Desk(tmp_path, place)
 
 
-def give(big: str, small: str) -> Callable[[str, QuestionKey], str]:
+def give(big: str, small: str) -> Callable[[str, MarkKey], str]:
     """Return raters who score by variant alone."""
     return lambda _, key: big if key.variant == "big" else small
 

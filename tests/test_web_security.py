@@ -226,6 +226,14 @@ def test_the_choice_of_a_language_leads_to_no_other_site(server: Server, to: str
     assert answer.location == "/"
 
 
+@pytest.mark.parametrize("path", ["//evil.example/", "//evil.example/?a=b", "/\\\\evil.example"])
+def test_no_page_links_to_another_host_because_of_its_address(server: Server, path: str) -> None:
+    for client in (server.client(), server.owner()):
+        page = client.get(path).body
+        assert 'href="//' not in page
+        assert 'value="//' not in page
+
+
 def test_bodies_and_fields_that_are_too_large_are_refused(server: Server) -> None:
     client = server.client()
     assert client.post("/enter", {"token": "x" * 9_000}).status == 403
@@ -337,3 +345,15 @@ def test_without_tls_other_machines_are_served_only_under_names_that_were_given(
         assert server.url == f"http://school.local:{server.port}"
         for host, status in (("school.local", 401), ("192.0.2.7", 400), ("127.0.0.1", 401)):
             assert server.client().get("/", Host=f"{host}:{server.port}").status == status
+
+
+def test_the_address_that_is_listened_on_is_a_name_too(tmp_path: Path) -> None:
+    with serve(tmp_path / "s.db", "--host", "127.0.0.2", "--insecure-lan") as server:
+        assert server.url == f"http://127.0.0.2:{server.port}"
+        connection = http.client.HTTPConnection("127.0.0.2", server.port, timeout=20)
+        for host, status in (("127.0.0.2", 401), ("0.0.0.0", 400)):  # noqa: S104
+            connection.request("GET", "/", headers={"Host": f"{host}:{server.port}"})
+            answer = connection.getresponse()
+            answer.read()
+            assert answer.status == status
+        connection.close()

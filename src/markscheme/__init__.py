@@ -96,6 +96,8 @@ if TYPE_CHECKING:
     from markscheme.workflows.compare import compare, compare_runs
     from markscheme.workflows.documents import exam, load_exam, load_rubric
     from markscheme.workflows.gate import gate
+    from markscheme.workflows.judge import judge
+    from markscheme.workflows.judged_ratings import JudgedRatings
     from markscheme.workflows.logs import read_transcript
     from markscheme.workflows.mark import mark
     from markscheme.workflows.prove import audit, lint
@@ -131,6 +133,8 @@ _EXPORTS_BY_MODULE = {
     "workflows.compare": "compare compare_runs",
     "workflows.documents": "exam load_exam load_rubric",
     "workflows.gate": "gate",
+    "workflows.judge": "judge",
+    "workflows.judged_ratings": "JudgedRatings",
     "workflows.logs": "read_transcript",
     "workflows.mark": "mark",
     "workflows.prove": "audit lint",
@@ -200,6 +204,7 @@ __all__ = [
     "Item",
     "ItemChange",
     "ItemLoss",
+    "JudgedRatings",
     "Level",
     "LintFinding",
     "LintReport",
@@ -245,6 +250,7 @@ __all__ = [
     "compare_runs",
     "exam",
     "gate",
+    "judge",
     "lint",
     "load_exam",
     "load_rubric",

@@ -151,9 +151,8 @@ def extract_refusal(message: Any) -> str | None:
 
 def _find_refusal_part(content: Any) -> Any:
     """Return the refusal among the parts of a content."""
-    parts = content if isinstance(content, list) else ()
-    refusals = (part.get("refusal") for part in parts if part.get("type") == "refusal")
-    return next(refusals, None)
+    parts = [part for part in content if isinstance(part, dict)] if type(content) is list else []
+    return next((part.get("refusal") for part in parts if part.get("type") == "refusal"), None)
 
 
 def find_usage(document: dict[str, Any]) -> Any:

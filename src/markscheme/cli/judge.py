@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,7 @@ from markscheme.vocabulary import (
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from markscheme.vocabulary import Judge, RowError
+    from markscheme.vocabulary import Judge
     from markscheme.workflows.judge_plan import JudgePlan
     from markscheme.workflows.judged_ratings import JudgedRatings
 
@@ -126,8 +127,9 @@ def command(
         return _show_estimate(judge_plan, format_)
     judged = ask_judges(judge_plan, store, no_store=no_store)
     paths.write_files(judged)
-    _show_ratings(judged, format_, None if output is None else Path(output), bad_rows)
-    return ExitCode.OK if judged.is_complete and not bad_rows else ExitCode.UNDECIDED
+    judged = replace(judged, errors=tuple(bad_rows))
+    _show_ratings(judged, format_, None if output is None else Path(output))
+    return ExitCode.OK if judged.is_complete else ExitCode.UNDECIDED
 
 
 class _Destinations:
@@ -195,13 +197,9 @@ def _show_estimate(plan: JudgePlan, format_: str) -> ExitCode:
     return ExitCode.OK
 
 
-def _show_ratings(
-    judged: JudgedRatings, format_: str, written: Path | None, bad_rows: list[RowError]
-) -> None:
+def _show_ratings(judged: JudgedRatings, format_: str, written: Path | None) -> None:
     if format_ == "json":
-        document = judged.to_dict()
-        document["summary"]["bad_rows"] = len(bad_rows)
-        click.echo(json.dumps(document, ensure_ascii=False, indent=2))
+        click.echo(json.dumps(judged.to_dict(), ensure_ascii=False, indent=2))
     else:
         from markscheme.tell.judge import print_judged_ratings
 

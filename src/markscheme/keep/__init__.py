@@ -49,6 +49,7 @@ from markscheme.keep.studies import (
 )
 from markscheme.keep.tags import hold_tag
 from markscheme.keep.web_access import (
+    SESSION_LIFETIME,
     EnteredLink,
     Grant,
     HeldSession,
@@ -61,6 +62,7 @@ __all__ = [
     "DEFAULT_STORE_PATH",
     "OWN_LEARNER",
     "RESULT_FILE_SUFFIXES",
+    "SESSION_LIFETIME",
     "STORE_VARIABLE",
     "AnkiNote",
     "AnswerSource",

@@ -175,6 +175,12 @@ class LearningRecords:
 
         forget_learner(self._database, learner, self._format_now())
 
+    def is_forgotten(self, learner: str) -> bool:
+        """Whether the name and the texts of a learner were removed."""
+        return bool(
+            self._database.fetch_rows("SELECT 1 FROM forgotten WHERE learner = ?", [learner])
+        )
+
     # --- reviews ---
 
     def add_review(self, review: LearnerReview) -> bool:

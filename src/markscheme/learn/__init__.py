@@ -27,6 +27,7 @@ from markscheme.learn.deck import (
     find_next_day,
     find_weakest_tag,
     list_leeches,
+    list_weak_tags,
 )
 from markscheme.learn.feedback import AxisFeedback, explain_answer, explain_schedule, list_hints
 from markscheme.learn.item_analysis import (
@@ -124,6 +125,7 @@ __all__ = [
     "list_answer_fields",
     "list_hints",
     "list_leeches",
+    "list_weak_tags",
     "plan_reviews",
     "review_card",
 ]

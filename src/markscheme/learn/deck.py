@@ -258,12 +258,21 @@ def find_weakest_tag(
 ) -> WeakTag | None:
     """Return the tag with the lowest share of recalled answers, or None if nothing was missed.
 
-    A tag counts once it has three answers, and with `among` if it is one of these. Of equal shares
-    the one with more answers is taken.
+    With `among`, only these tags count.
+    """
+    weak = list_weak_tags(items, state.recalled)
+    return next((tag for tag in weak if among is None or (tag.key, tag.value) in among), None)
+
+
+def list_weak_tags(items: Sequence[Item], recalled: Mapping[str, tuple[int, int]]) -> list[WeakTag]:
+    """Return the tags of which something was missed, the lowest share of recalled answers first.
+
+    `recalled` has, by item, how many answers were recalled and how many there are. A tag counts
+    once it has three answers. Of equal shares the one with more answers comes first.
     """
     totals: dict[tuple[str, str], list[int]] = {}
     for item in items:
-        counts = state.recalled.get(item.id)
+        counts = recalled.get(item.id)
         if counts is None:
             continue
         for tag in item.tags.items():
@@ -273,9 +282,9 @@ def find_weakest_tag(
     weak = [
         WeakTag(key=key, value=value, share=Fraction(passed, n), answers=n)
         for (key, value), (passed, n) in totals.items()
-        if n >= _FEWEST_FOR_A_TAG and passed < n and (among is None or (key, value) in among)
+        if n >= _FEWEST_FOR_A_TAG and passed < n
     ]
-    return min(weak, key=lambda tag: (tag.share, -tag.answers, tag.key, tag.value), default=None)
+    return sorted(weak, key=lambda tag: (tag.share, -tag.answers, tag.key, tag.value))
 
 
 def _find_last_item(items: Sequence[Item], state: DeckState) -> Item | None:

@@ -530,6 +530,8 @@ def _print_runs_on_two_lines(rows: Sequence[Sequence[str]], out: Console) -> Non
 
 def _build_run_cells(run: dict[str, Any]) -> list[str]:
     score = "–" if run["score"] is None else format_fixed(to_fraction(run["score"]))
+    if run["score"] is None and run.get("bounds"):
+        score = " … ".join(format_fixed(to_fraction(bound), 2) for bound in run["bounds"])
     answers = "–" if run["answers"] is None else f"{run['answers']:,}"
     return [
         run["id"],

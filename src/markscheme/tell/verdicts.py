@@ -24,7 +24,7 @@ from markscheme.tell.page import (
     build_verdict,
 )
 from markscheme.tell.text import RunPage
-from markscheme.tell.words import OUTCOME_WORDS, format_subject
+from markscheme.tell.words import OUTCOME_WORDS, format_mean, format_subject
 from markscheme.vocabulary import Outcome, format_decimal, format_fixed, format_short
 
 if TYPE_CHECKING:
@@ -141,8 +141,8 @@ class VerdictPage:
             cells = (
                 run.run,
                 run.exam,
-                format_decimal(run.before),
-                format_decimal(run.after),
+                format_mean(run.before, run.bounds_before),
+                format_mean(run.after, run.bounds_after),
                 ranks,
                 flips,
             )

@@ -23,7 +23,8 @@ To add a feature:
 5. Read a form with `await read_form(request)`; it refuses fields that are too large.
 6. Links for people: `store.web_access.create_link(Grant(role=..., scope=..., person=...),
    landing="/rate/S")` returns a token; its address is `/enter/TOKEN`. Check `request.grant.scope`.
-7. Test with `tests/serving.py`: `serve(store)` runs the app, `enter(page, server)` signs in.
+7. Test with `tests/serving.py`: `serve(store)` runs the app, `server.somebody(grant)` signs in, and
+   `visiting(browser, client)` opens a page as that visitor.
 """
 
 from markscheme.web.app import FEATURES

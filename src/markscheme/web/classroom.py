@@ -10,6 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from markscheme.keep import Grant, Learner, Role, Store, open_store
+from markscheme.learn import describe_tag, describe_tag_key
 from markscheme.read.nfc import to_nfc
 from markscheme.vocabulary import format_decimal, format_fixed, sentence
 from markscheme.web.attempts import AttemptLimiter
@@ -75,9 +76,12 @@ async def join(request: WebRequest) -> Response:
 
 async def show_class(request: WebRequest) -> Response:
     """Show the learners of the class."""
-    class_name, portal = find_class(request), request.services.portal
+    portal = request.services.portal
+    class_name = portal.class_name
+    if class_name is None:
+        return render(request, "no_class.html")
     now = datetime.now(UTC)
-    rows = await request.services.read(lambda store: load_class_overview(store, portal, now))
+    overview = await request.services.read(lambda store: load_class_overview(store, portal, now))
     gate = next((one for one in portal.rubric.gates if one.metric == "score"), None)
     least = None if gate is None else gate.at_least
     learners = [
@@ -89,12 +93,22 @@ async def show_class(request: WebRequest) -> Response:
             "recalled": _format_share(row.recalled),
             "weakest": row.weakest,
             "paper": row.paper and row.paper.id,
+            "run": row.paper and row.paper.run,
             "score": format_decimal(row.score, 2),
             "met": None if row.score is None or least is None else row.score >= least,
         }
-        for row in rows
+        for row in overview.learners
     ]
-    return render(request, "class.html", class_name=class_name, learners=learners)
+    hardest = [
+        {
+            "tag": describe_tag(tag.key, tag.value),
+            "key": describe_tag_key(tag.key),
+            "share": _format_share(tag.share),
+            "answers": tag.answers,
+        }
+        for tag in overview.hardest
+    ]
+    return render(request, "class.html", class_name=class_name, learners=learners, hardest=hardest)
 
 
 def _format_share(share: Fraction | None) -> str:

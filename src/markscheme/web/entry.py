@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from starlette.exceptions import HTTPException
 
+from markscheme.keep import SESSION_LIFETIME
 from markscheme.tell.language import LANGUAGES
 from markscheme.vocabulary import sentence
 from markscheme.web.pages import render
@@ -77,7 +78,7 @@ def set_session_cookie(request: WebRequest, response: Response, token: str) -> N
     response.set_cookie(
         request.services.cookie,
         token,
-        max_age=_YEAR_SECONDS,
+        max_age=int(SESSION_LIFETIME.total_seconds()),
         httponly=True,
         samesite="strict",
         secure=request.services.is_secure,

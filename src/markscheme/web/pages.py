@@ -22,7 +22,7 @@ from markscheme.tell.templates import (
     embed_json,
     read_script,
 )
-from markscheme.web.requests import EVERYBODY, NavigationLink, WebRequest, route
+from markscheme.web.requests import EVERYBODY, NavigationLink, WebRequest, local_path, route
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -43,7 +43,8 @@ def render(request: WebRequest, template: str, *, status: int = 200, **view: Any
         version=__version__,
         language=get_language(),
         languages=[(code, LANGUAGE_NAMES[code]) for code in LANGUAGES],
-        here=request.url.path + (f"?{request.url.query}" if request.url.query else ""),
+        # A path that begins with two slashes would lead to another host.
+        here=local_path(request.url.path + (f"?{request.url.query}" if request.url.query else "")),
         path=request.url.path,
         grant=request.grant,
         navigation=[

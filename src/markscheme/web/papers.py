@@ -22,10 +22,10 @@ from markscheme.web.pages import render
 from markscheme.web.practice import find_learner, list_tags, make_id
 from markscheme.web.requests import read_form, redirect
 from markscheme.workflows.papers import (
+    check_not_forgotten,
     hand_in_paper,
     is_time_up,
     judge_paper,
-    load_paper,
     load_paper_documents,
     open_paper,
     score_paper,
@@ -99,7 +99,11 @@ async def show_paper(request: WebRequest) -> Response:
     """Show an open paper, or the result of one that was handed in."""
     paper, rubric, exam, answers = await _load(request)
     now = datetime.now(UTC)
-    if paper.handed_in is None and is_time_up(paper, now):
+    if (
+        paper.handed_in is None
+        and is_time_up(paper, now)
+        and paper.learner == find_learner(request)
+    ):
         return await _hand_in(request, paper)
     if paper.handed_in is not None:
         return render(request, "paper_result.html", **_build_result(paper, rubric, exam, answers))
@@ -164,7 +168,8 @@ def _build_result(
     for item in exam.items:
         fields = answers[item.id].fields if item.id in answers else {}
         told, score = _explain(rubric, item, fields)
-        rows.append({"item": item, "typed": fields, "feedback": told, "score": score})
+        written = " · ".join(text for text in fields.values() if text.strip())
+        rows.append({"item": item, "written": written, "feedback": told, "score": score})
     judged = judge_paper(rubric, exam, answers)
     return {
         "paper": paper,
@@ -172,14 +177,13 @@ def _build_result(
         "score": format_decimal(judged.score, 4),
         "outcome": judged.outcome,
         "gate": judged.outcome and format_short(judged.outcome.gate.at_least),
-        "fields": list_answer_fields(rubric),
     }
 
 
 async def save_answers(request: WebRequest) -> Response:
     """Save the answers of a form: one item while typing, or a whole page without JavaScript."""
     form = await read_form(request)
-    paper, rubric, exam, _ = await _load(request)
+    paper, rubric, exam, _ = await _load(request, own=True)
     now = datetime.now(UTC)
     if paper.handed_in is not None or is_time_up(paper, now):
         raise HTTPException(409, sentence("This paper is closed: it takes no more answers."))
@@ -237,7 +241,7 @@ async def show_hand_in(request: WebRequest) -> Response:
 
 async def hand_in(request: WebRequest) -> Response:
     """Hand a paper in."""
-    paper, _, _, _ = await _load(request)
+    paper, _, _, _ = await _load(request, own=True)
     return await _hand_in(request, paper)
 
 
@@ -257,17 +261,20 @@ async def show_json(request: WebRequest) -> Response:
     return Response(body, media_type="application/json")
 
 
-async def _load(request: WebRequest) -> tuple[Paper, Rubric, Exam, dict[str, PaperAnswer]]:
-    """Return a paper that the visitor may see, with its documents and answers."""
+async def _load(
+    request: WebRequest, *, own: bool = False
+) -> tuple[Paper, Rubric, Exam, dict[str, PaperAnswer]]:
+    """Return a paper with its documents and answers: the learner's own, or to a teacher any."""
     id_, grant = request.path_params["paper"], request.grant
     learner = find_learner(request)
 
     def load(store: Store) -> tuple[Paper, Rubric, Exam, dict[str, PaperAnswer]]:
         paper = store.learning.find_paper(id_)
-        is_teacher = grant is not None and grant.role is Role.OWNER
+        is_teacher = not own and grant is not None and grant.role is Role.OWNER
         if paper is None or (paper.learner != learner and not is_teacher):
             raise HTTPException(404)
+        check_not_forgotten(store, paper)
         rubric, exam = load_paper_documents(store, paper)
-        return load_paper(store, id_), rubric, exam, store.learning.list_paper_answers(id_)
+        return paper, rubric, exam, store.learning.list_paper_answers(id_)
 
     return await request.services.read(load)

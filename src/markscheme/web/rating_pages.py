@@ -18,6 +18,7 @@ from starlette.responses import Response
 from markscheme.read.rating_scores import (
     NOT_APPLICABLE,
     MetOrNot,
+    ScoredQuestion,
     allows_not_applicable,
     list_allowed_scores,
 )
@@ -27,7 +28,7 @@ from markscheme.vocabulary import NoteAxis, ScaleAxis, format_short
 from markscheme.web.pages import render
 from markscheme.web.requests import read_form, redirect
 from markscheme.weigh.rating_design import compute_text_key
-from markscheme.weigh.rating_study import QuestionKey, Seat
+from markscheme.weigh.rating_study import MarkKey, Seat
 from markscheme.workflows.study import (
     RatingStudy,
     StudyCache,
@@ -64,7 +65,7 @@ Value = TypeVar("Value")
 class Field:
     """One question about one answer, as a form field has it. `place` names the answer."""
 
-    key: QuestionKey
+    key: MarkKey
     question: StudyQuestion
     place: int
     label: str
@@ -112,7 +113,7 @@ def _split_fields(study: RatingStudy, seat: Seat) -> list[list[Field]]:
     by_answer = [
         [
             Field(
-                key=QuestionKey(seat.item, variant, question.axis, question.criterion),
+                key=MarkKey(seat.item, variant, question.axis, question.criterion),
                 question=question,
                 place=seat.place + at,
                 label=_format_label(at),
@@ -148,7 +149,6 @@ async def show_overview(request: WebRequest) -> Response:
             store.studies.is_closed(study.id),
         )
     )
-    cards = list_cards(study, sheet)
     rows = [
         _describe_query(study, sheet, query, seat)
         for query, seat in enumerate(sheet.seats, start=1)
@@ -162,7 +162,6 @@ async def show_overview(request: WebRequest) -> Response:
         state=RaterState.CLOSED if is_closed else state,
         rows=rows,
         finished=sum(row["is_finished"] for row in rows),
-        begun=next((card for card in cards if card.find_open_fields(sheet)), None) is not None,
         can_undo=sheet.can_undo and not is_closed,
         id=str(uuid4()),
         by_axis=study.is_by_axis,
@@ -248,31 +247,31 @@ def _describe_field(field: Field, mark: StudyMark | None) -> dict[str, Any]:
     }
 
 
-def _list_options(kind: Any) -> list[dict[str, str]]:
+def _list_options(kind: ScoredQuestion) -> list[dict[str, str]]:
     """Return what can be chosen: the score, its key if there is one, and what it means."""
     options = []
     for number, score in enumerate(list_allowed_scores(kind), start=1):
         value = score if isinstance(score, str) else format_short(score)
-        options.append(
-            {"value": value, "key": _find_key(kind, value, number), **_explain(kind, value)}
-        )
+        key, says = _find_key(kind, value, number), _explain(kind, value)
+        options.append({"value": value, "key": key, "says": says})
     if allows_not_applicable(kind):
         options.append({"value": NOT_APPLICABLE, "key": "-", "says": translate("does not apply")})
     return options
 
 
-def _find_key(kind: Any, value: str, number: int) -> str:
+def _find_key(kind: ScoredQuestion, value: str, number: int) -> str:
     """Return the key of an option: the score itself, or the number of a choice."""
     key = value if isinstance(kind, ScaleAxis | MetOrNot) else str(number)
     return key if len(key) == 1 and key.isdecimal() else ""
 
 
-def _explain(kind: Any, value: str) -> dict[str, str]:
+def _explain(kind: ScoredQuestion, value: str) -> str:
+    """Return what an option means: its anchor, or whether the criterion is met."""
     if isinstance(kind, MetOrNot):
-        return {"says": translate("is met") if value == "1" else translate("is not met")}
+        return translate("is met") if value == "1" else translate("is not met")
     if isinstance(kind, ScaleAxis) and value.isdecimal():
-        return {"says": kind.anchors.get(int(value), "")}
-    return {"says": ""}
+        return kind.anchors.get(int(value), "")
+    return ""
 
 
 async def take_next(request: WebRequest) -> Response:
@@ -285,7 +284,6 @@ async def submit_card(request: WebRequest) -> Response:
     """Store what the form of a card says, then go on, skip, or stay if something is open."""
     study, rater = await _load_own_study(request), _get_rater(request)
     form = await read_form(request)
-    # `read` finds the card before anything is stored.
     card = await request.services.read(
         lambda store: _find_card(request, study, read_sheet(store, study, rater))
     )
@@ -322,8 +320,8 @@ async def _act(
     own = [other for other in list_cards(study, sheet) if other.query == card.query]
     following = [other for other in own if other.part > card.part]
     still_open = [other for other in own if other.find_open_fields(sheet)]
-    for other in (*following[:1], *still_open):
-        return redirect(_build_path(study, other))
+    if following or still_open:
+        return redirect(_build_path(study, (following or still_open)[0]))
     return await _go_on(request, study)
 
 
@@ -401,7 +399,7 @@ async def undo(request: WebRequest) -> Response:
         return redirect(f"/rate/{study.id}")
     if mark is None:
         return redirect(f"/rate/{study.id}")
-    key = QuestionKey(mark.item, mark.variant, mark.axis, mark.criterion)
+    key = MarkKey(mark.item, mark.variant, mark.axis, mark.criterion)
     for card in list_cards(study, sheet):
         for number, field in enumerate(card.fields):
             if field.key == key:

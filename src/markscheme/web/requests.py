@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 from urllib.parse import parse_qsl, quote
 
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
@@ -153,6 +153,8 @@ def _translate_errors() -> Iterator[None]:
         yield
     except HTTPException:
         raise
+    except ClientDisconnect as error:
+        raise HTTPException(400) from error
     except (UsageError, InputError) as error:
         raise HTTPException(400, error_text(error)) from error
     except StoreError as error:
@@ -174,7 +176,7 @@ def _log_bug(error: Exception) -> None:
 
 
 def error_text(error: Exception) -> str:
-    """Return the message of an error as a template without fields if it is none yet."""
+    """Return the message of an error; where it is a template, it stays one to be translated."""
     first = error.args[0] if error.args else ""
     return first if isinstance(first, str) else str(error)
 

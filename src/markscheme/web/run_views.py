@@ -9,13 +9,21 @@ from starlette.exceptions import HTTPException
 
 from markscheme import __version__
 from markscheme.keep import RunStatus, Store, StoredRun
-from markscheme.mark.axes import format_expected
+from markscheme.mark.axes import CriteriaAxis, format_expected
 from markscheme.tell.compare import build_comparison_page
+from markscheme.tell.criteria import list_criterion_lines
 from markscheme.tell.html import build_run_page, format_cell_value, render_run_html
 from markscheme.tell.language import translate_stored
 from markscheme.tell.templates import HtmlPage
-from markscheme.tell.words import format_cell_reason
-from markscheme.vocabulary import ItemReport, Row, Rubric, UsageError, format_decimal, sentence
+from markscheme.tell.words import format_cell_reason, format_mean, format_row_score
+from markscheme.vocabulary import (
+    Item,
+    ItemReport,
+    Row,
+    Rubric,
+    UsageError,
+    sentence,
+)
 from markscheme.workflows.baseline import list_failed_gates, set_baseline
 from markscheme.workflows.compare import build_runs_report
 from markscheme.workflows.find_run import FoundRun, RunFinder
@@ -74,7 +82,7 @@ def build_item_list(store: Store, name: str, *, lost: bool) -> dict[str, Any]:
         "items": [
             {
                 "name": item.item,
-                "score": format_decimal(item.score),
+                "score": format_mean(item.score, item.bounds),
                 "lost": ", ".join(axis for axis, value in item.axes.items() if value != 1),
             }
             for item in items
@@ -100,32 +108,41 @@ def build_item_view(store: Store, run: str, name: str) -> dict[str, Any]:
         "name": name,
         "prompt": item.prompt,
         "expected": [
-            (key, ", ".join(format_expected(value))) for key, value in item.expectations.items()
+            (key, ", ".join(format_expected(value)))
+            for key, value in item.expectations.items()
+            if key not in _list_criteria_keys(found.past.rubric)
         ],
         "tags": sorted(item.tags.items()),
         "before": ids[place - 1] if place else None,
         "after": ids[place + 1] if place + 1 < len(ids) else None,
-        **_build_answer_views(found, next((one for one in reports if one.item == name), None)),
+        **_build_answer_views(
+            found, item, next((one for one in reports if one.item == name), None)
+        ),
     }
 
 
-def _build_answer_views(found: FoundRun, report: ItemReport | None) -> dict[str, Any]:
+def _list_criteria_keys(rubric: Rubric) -> set[str]:
+    """Return the keys of items that hold criteria, which are shown with their verdicts."""
+    return {spec.axis.expects for spec in rubric if isinstance(spec.axis, CriteriaAxis)}
+
+
+def _build_answer_views(found: FoundRun, item: Item, report: ItemReport | None) -> dict[str, Any]:
     if report is None:
         return {"answers": [], "more": 0, "score": "–"}
     return {
-        "answers": [_build_answer_view(row, found.past.rubric) for row in report.answers],
+        "answers": [_build_answer_view(row, found.past.rubric, item) for row in report.answers],
         "more": report.more,
-        "score": format_decimal(report.score),
+        "score": format_mean(report.score, report.bounds),
     }
 
 
-def _build_answer_view(row: Row, rubric: Rubric) -> dict[str, Any]:
+def _build_answer_view(row: Row, rubric: Rubric, item: Item) -> dict[str, Any]:
     near = row.get("near_miss") or {}
     return {
         "attempt": row.get("attempt"),
         "got": row.get("got"),
         "output": row.get("output"),
-        "score": format_cell_value(row.get("score")) or "–",
+        "score": format_row_score(row),
         "reading": row.get("reading"),
         "latency": row.get("latency_ms"),
         "cells": [
@@ -135,6 +152,7 @@ def _build_answer_view(row: Row, rubric: Rubric) -> dict[str, Any]:
                 "weight": str(spec.weight),
                 "reason": format_cell_reason(row, spec.name),
                 "near": translate_stored(near.get(spec.name) or ""),
+                "criteria": list_criterion_lines(spec.axis, item, row, spec.name),
             }
             for spec in rubric
         ],

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
 _LOOPBACK_ADDRESSES = ("127.0.0.1", "::1", "localhost")
+_ANY_ADDRESS = ("0.0.0.0", "::")  # noqa: S104 - compared, not bound
 _KEEP_ALIVE_SECONDS = 75
 _SHUTDOWN_SECONDS = 3
 _BACKLOG = 128
@@ -68,12 +69,13 @@ def run_server(
             is_secure=is_secure,
             given_portal=options.portal,
         )
-        app = create_app(services, host_names=options.host_names)
+        app = create_app(services, host_names=_list_host_names(options))
         config = uvicorn.Config(
             app,
             log_config=None,
             access_log=False,
             lifespan="off",
+            ws="none",
             server_header=False,
             timeout_keep_alive=_KEEP_ALIVE_SECONDS,
             timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
@@ -128,12 +130,19 @@ def _listen(options: ServeOptions) -> socket.socket:
     return listening
 
 
+def _list_host_names(options: ServeOptions) -> list[str]:
+    """Return the names that are served besides those of loopback: the address, and those given."""
+    own = [] if options.host in _ANY_ADDRESS else [_format_host(options.host)]
+    return [*options.host_names, *own]
+
+
 def _build_url(options: ServeOptions, port: int) -> str:
-    name = options.host_names[0] if options.host_names else options.host
-    if name in {"0.0.0.0", "::"}:  # noqa: S104 - compared, not bound
-        name = "127.0.0.1"
-    host = f"[{name}]" if ":" in name else name
+    host = [*_list_host_names(options), "127.0.0.1"][0]
     return f"{'https' if options.certificate else 'http'}://{host}:{port}"
+
+
+def _format_host(address: str) -> str:
+    return f"[{address}]" if ":" in address else address
 
 
 class _QuietServer(uvicorn.Server):

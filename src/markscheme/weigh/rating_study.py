@@ -194,7 +194,7 @@ def draw_sample(items: Sequence[str], size: int, seed: int) -> list[str]:
 # --- marks ---
 
 
-class QuestionKey(NamedTuple):
+class MarkKey(NamedTuple):
     """What a mark is about: an answer, and one axis or one criterion of it."""
 
     item: str
@@ -203,19 +203,17 @@ class QuestionKey(NamedTuple):
     criterion: str = ""
 
 
-def get_question_key(mark: StudyMark) -> QuestionKey:
+def get_mark_key(mark: StudyMark) -> MarkKey:
     """Return what a mark is about."""
-    return QuestionKey(mark.item, mark.variant, mark.axis, mark.criterion)
+    return MarkKey(mark.item, mark.variant, mark.axis, mark.criterion)
 
 
-def fold_marks(marks: Iterable[StudyMark]) -> dict[QuestionKey, StudyMark]:
+def fold_marks(marks: Iterable[StudyMark]) -> dict[MarkKey, StudyMark]:
     """Return the marks of one rater that count now: the last of each that was not taken back."""
     given = list(marks)
     undone = {mark.undoes for mark in given}
     return {
-        get_question_key(mark): mark
-        for mark in given
-        if mark.undoes is None and mark.id not in undone
+        get_mark_key(mark): mark for mark in given if mark.undoes is None and mark.id not in undone
     }
 
 

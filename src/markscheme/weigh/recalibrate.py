@@ -25,14 +25,16 @@ from markscheme.vocabulary import (
     Outcome,
     RecordFields,
     Rubric,
+    ScoreBounds,
     exact_ratios,
     format_decimal,
+    if_known,
     join_messages,
     list_pairs,
     sentence,
 )
 from markscheme.weigh.gates import GateReport, evaluate_gates
-from markscheme.weigh.totals import Marks, Run, WeightScale
+from markscheme.weigh.totals import Marks, Run, ScoreTotals, WeightScale
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +57,10 @@ class GateFlip:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RescoredRun:
-    """One run under both rubrics: scores, ranks among the complete runs of its exam, gate flips."""
+    """One run under both rubrics: scores, ranks among the complete runs of its exam, gate flips.
+
+    The bounds of a score are there if some of its answers have none.
+    """
 
     run: str
     exam: str
@@ -64,16 +69,20 @@ class RescoredRun:
     rank_before: int | None
     rank_after: int | None
     flips: tuple[GateFlip, ...]
+    bounds_before: ScoreBounds | None = None
+    bounds_after: ScoreBounds | None = None
 
     record_fields: ClassVar[RecordFields] = (
         "run",
         "exam",
         "before",
         "after",
-        exact_ratios("before", "after"),
+        exact_ratios("before", "after", known=("bounds_before", "bounds_after")),
         "rank_before",
         "rank_after",
         "flips",
+        if_known("bounds_before"),
+        if_known("bounds_after"),
     )
 
 
@@ -149,8 +158,8 @@ class _ReweighedRun:
     past: PastRun
     run: Run
     complete: bool
-    before: Fraction | None
-    after: Fraction | None
+    before: ScoreTotals
+    after: ScoreTotals
     old: GateReport
     new: GateReport
 
@@ -265,8 +274,8 @@ def _evaluate_under_both(past: PastRun, new: Rubric, baseline: PastRun | None) -
         past=past,
         run=run,
         complete=run.marks.complete,
-        before=WeightScale(past.rubric).sum_answers(past.run.marks.counts()).mean,
-        after=WeightScale(new).sum_answers(run.marks.counts()).mean,
+        before=WeightScale(past.rubric).sum_answers(past.run.marks.counts()),
+        after=WeightScale(new).sum_answers(run.marks.counts()),
         old=evaluate_gates(past.rubric, past.exam, past.run, old_baseline, detailed=False),
         new=evaluate_gates(new, past.exam, run, new_baseline, detailed=False),
     )
@@ -275,17 +284,19 @@ def _evaluate_under_both(past: PastRun, new: Rubric, baseline: PastRun | None) -
 def _build_rescored_runs(reweighed_runs: Sequence[_ReweighedRun]) -> Iterator[RescoredRun]:
     """Yield the runs of one exam, each with its rank before and after."""
     complete = [reweighed for reweighed in reweighed_runs if reweighed.complete]
-    before = _rank_scores([reweighed.before for reweighed in complete])
-    after = _rank_scores([reweighed.after for reweighed in complete])
+    before = _rank_scores([reweighed.before.mean for reweighed in complete])
+    after = _rank_scores([reweighed.after.mean for reweighed in complete])
     for reweighed in reweighed_runs:
         yield RescoredRun(
             run=reweighed.past.run.name,
             exam=reweighed.past.exam.name,
-            before=reweighed.before,
-            after=reweighed.after,
-            rank_before=before[reweighed.before] if reweighed.complete else None,
-            rank_after=after[reweighed.after] if reweighed.complete else None,
+            before=reweighed.before.mean,
+            after=reweighed.after.mean,
+            rank_before=before[reweighed.before.mean] if reweighed.complete else None,
+            rank_after=after[reweighed.after.mean] if reweighed.complete else None,
             flips=tuple(_find_gate_flips(reweighed)),
+            bounds_before=reweighed.before.bounds,
+            bounds_after=reweighed.after.bounds,
         )
 
 
@@ -357,7 +368,7 @@ def _propose_baseline(
             return BaselineProposal(
                 exam=exam.name,
                 run=name,
-                score=reweighed.after,
+                score=reweighed.after.mean,
                 is_baseline=False,
                 because=because,
             )

@@ -105,6 +105,11 @@ def calibrate(  # noqa: PLR0913 - one parameter for each option of the command
     that people rated. With `store` the calibration is recorded there, for `days` days. `settings`
     are options of `markscheme judge` by name.
 
+    >>> calibration = calibrate(
+    ...     "rubric.yaml", "exam.yaml", "answers.jsonl", "judge.yaml",
+    ...     ratings="people.csv", store="runs.db", days=90,
+    ... )  # doctest: +SKIP
+
     Raises:
         UsageError: arguments that do not go together.
         InputError: a document or a rating is not valid.

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
@@ -15,20 +15,22 @@ from markscheme.learn import (
     CardReview,
     DeckState,
     ItemAnalysis,
+    WeakTag,
     analyse_items,
-    build_answer,
     build_deck_state,
     count_cards,
     describe_tag,
     find_study_day,
     find_weakest_tag,
+    list_weak_tags,
 )
-from markscheme.mark import find_leading_axis, mark_answer
+from markscheme.mark import find_leading_axis
 from markscheme.vocabulary import to_fraction
-from markscheme.workflows.papers import load_paper_documents
 
 if TYPE_CHECKING:
     from markscheme.workflows.portal import Portal
+
+_HARDEST_SHOWN = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,15 +47,27 @@ class LearnerRow:
     score: Fraction | None
 
 
-def load_class_overview(store: Store, portal: Portal, now: datetime) -> list[LearnerRow]:
-    """Return a row for each learner of the portal's class."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClassOverview:
+    """The learners of a class, and the tags that the class finds hardest."""
+
+    learners: tuple[LearnerRow, ...] = ()
+    hardest: tuple[WeakTag, ...] = ()
+
+
+def load_class_overview(store: Store, portal: Portal, now: datetime) -> ClassOverview:
+    """Return a row for each learner of the portal's class, and what all of them find hard."""
     learners = store.learning.list_learners(portal.class_name or "")
     if not learners:
-        return []
+        return ClassOverview()
     ids = [learner.id for learner in learners]
     grades: dict[str, list[CardReview]] = defaultdict(list)
+    answers: Counter[str] = Counter()
+    recalled: Counter[str] = Counter()
     for id_, item, day, quality in store.learning.list_grades(ids):
         grades[id_].append(CardReview(item=item, day=day, grade=quality))
+        answers[item] += 1
+        recalled[item] += quality >= PASS_GRADE
     papers: dict[str, Paper] = {}
     for paper in store.learning.list_papers(ids):
         if paper.run is not None:
@@ -77,7 +91,9 @@ def load_class_overview(store: Store, portal: Portal, now: datetime) -> list[Lea
                 score=None if counts is None else read_score(counts),
             )
         )
-    return rows
+    counts_by_item = {item: (recalled[item], n) for item, n in answers.items()}
+    hardest = list_weak_tags(portal.practice.items, counts_by_item)[:_HARDEST_SHOWN]
+    return ClassOverview(learners=tuple(rows), hardest=tuple(hardest))
 
 
 def read_score(counts: Mapping[str, object]) -> Fraction | None:
@@ -110,19 +126,32 @@ def analyse_class_items(store: Store, portal: Portal) -> ItemAnalysis:
     }
     answers: list[dict[str, bool]] = []
     near_misses: dict[str, list[str]] = defaultdict(list)
+    leading = find_leading_axis(portal.rubric)
+    axis = next(
+        (spec.name for spec in portal.rubric if spec.axis is leading), portal.rubric.axes[0].name
+    )
+    wanted = {item.id for item in portal.exam.items}
     for paper in first.values():
-        rubric, exam = load_paper_documents(store, paper)
-        if exam.fingerprint != portal.exam.fingerprint:
+        if paper.run is None:
             continue
-        given = store.learning.list_paper_answers(paper.id)
-        leading = find_leading_axis(rubric)
-        name = next((spec.name for spec in rubric if spec.axis is leading), rubric.axes[0].name)
         right = {}
-        for item in exam.items:
-            fields = given[item.id].fields if item.id in given else {}
-            cell = mark_answer(rubric, item, build_answer(rubric, fields)).cells[name]
-            right[item.id] = cell.value == 1
-            if not right[item.id] and cell.near_miss is not None:
-                near_misses[item.id].append(cell.near_miss)
-        answers.append(right)
+        for item, value, near_miss in read_axis_marks(store, paper.run, axis):
+            right[item] = value == 1
+            if value != 1 and near_miss is not None:
+                near_misses[item].append(near_miss)
+        if right.keys() == wanted:
+            answers.append(right)
     return analyse_items([item.id for item in portal.exam.items], answers, near_misses)
+
+
+def read_axis_marks(
+    store: Store, run: str, axis: str
+) -> Iterator[tuple[str, float | None, str | None]]:
+    """Yield item, value and near miss of one axis for each answer of a stored run.
+
+    The marks of the run are read, not made again: of a forgotten learner nothing else is left.
+    """
+    for answered, cells in zip(store.read_answers(run), store.read_cells(run), strict=True):
+        values = cells["breakdown"].struct.field(axis)
+        near = cells["near_miss"].struct.field(axis)
+        yield from zip(answered["item"], values, near, strict=True)

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from markscheme.ask.judging import JudgeQuestion, RefusedReply, find_maker, read_judge_reply
 from markscheme.ask.runner import AskedQuestion, describe_budget_spent, describe_time_limit_reached
 from markscheme.keep import open_store
+from markscheme.read.documents import read_judge
 from markscheme.vocabulary import (
     EXACT_CONTEXT,
     Answer,
@@ -30,6 +31,8 @@ from markscheme.vocabulary import (
     Rating,
     Rubric,
 )
+from markscheme.workflows.documents import load_exam, load_rubric
+from markscheme.workflows.judge_files import load_answers
 from markscheme.workflows.judge_plan import (
     AnswerCalls,
     JudgeCall,
@@ -51,30 +54,47 @@ from markscheme.workflows.run_plan import Settings
 
 if TYPE_CHECKING:
     from markscheme.keep import Store
+    from markscheme.workflows.scoring_session import Answers
 
 MAX_ATTEMPTS = 2
 """How often a call is asked whose reply is refused; the second time is another key."""
 _NOT_ASKED = RefusedReply(reason="not asked")
 
 
-def judge_answers(
-    rubric: Rubric,
-    exam: Exam,
-    answers: Iterable[Answer],
-    judge: Judge | Panel,
+def judge(
+    rubric: Rubric | str | Path,
+    exam: Exam | str | Path | Sequence[str | Path],
+    answers: Answers,
+    judge: Judge | Panel | str | Path,
     *,
     store: str | Path | None = None,
     observer: RunObserver = NULL_OBSERVER,
     **settings: Any,
 ) -> JudgedRatings:
-    """Ask a judge about every answer, and return its ratings; equal answers are judged once.
+    """Ask a judge or a panel about every answer, and return its ratings.
 
     `settings` are options of `markscheme judge` by name: `concurrency`, `timeout`, `retries`,
     `max_cost`, `seed`, `cache`, `resume` and others. With a store every reply is journaled before
-    it counts; without one nothing is kept. Without `cache` everything is asked anew.
+    it counts; without one nothing is kept. Equal answers are judged once.
+
+    >>> from markscheme.read.documents import BUILTIN_DIR
+    >>> files = ("rubric.yaml", "exam.yaml", "answers.jsonl", "judge.yaml")
+    >>> judged = judge(*(BUILTIN_DIR / "judged_project" / name for name in files))
+    >>> judged.is_complete, len(judged.ratings)
+    (True, 48)
+
+    Raises:
+        InputError: a document is not valid.
+        UsageError: the rubric and the exam ask nothing of a judge, or an option means nothing.
     """
-    plan = build_judge_plan(rubric, exam, answers, judge, Settings.from_mapping(settings))
-    return execute_judge_plan(plan, store=store, skip=store is None, observer=observer)
+    rubric = rubric if isinstance(rubric, Rubric) else load_rubric(rubric)
+    if not isinstance(exam, Exam):
+        exam = load_exam(*((exam,) if isinstance(exam, str | Path) else exam), rubric=rubric)
+    asked = judge if isinstance(judge, Judge | Panel) else read_judge(judge)
+    found, errors = load_answers(exam, answers)
+    plan = build_judge_plan(rubric, exam, found, asked, Settings.from_mapping(settings))
+    judged = execute_judge_plan(plan, store=store, skip=store is None, observer=observer)
+    return replace(judged, errors=tuple(errors))
 
 
 def execute_judge_plan(

@@ -59,8 +59,8 @@ def _collect_answers(batches: Iterable[AnswerBatch]) -> tuple[list[Answer], list
 
 def _read_batches(exam: Exam, source: Answers) -> Iterator[AnswerBatch]:
     from markscheme.read.answers import is_folder, list_answer_files, read_answers, read_rows
-    from markscheme.read.other_tools import is_tool_file, place_answers, read_tool_answers
     from markscheme.read.tables import read_answers_in_memory
+    from markscheme.read.tool_files import is_tool_file
 
     items = [item.id for item in exam.items]
     if not isinstance(source, str | Path):
@@ -68,6 +68,8 @@ def _read_batches(exam: Exam, source: Answers) -> Iterator[AnswerBatch]:
         return
     path = resolve_answers(str(source))
     if is_tool_file(path):
+        from markscheme.read.other_tools import place_answers, read_tool_answers
+
         yield from read_rows(place_answers(read_tool_answers(path), exam), items=items)
         return
     files = list_answer_files(path) if is_folder(path) else [path]

@@ -25,6 +25,7 @@ from markscheme.vocabulary import (
     MarkSource,
     Panel,
     Rating,
+    RowError,
     SettleRule,
     to_float,
 )
@@ -48,6 +49,7 @@ class JudgedRatings:
     - `calls`: how many calls have a reply, `refused` how many of these could not be read, by
       reason.
     - `stopped`: why not everything was asked; None where it was.
+    - `errors`: the rows that are no answers, which nobody judged.
     - `asked`: every call with its reply, as it can be recorded.
     - `fingerprints`: by axis, the hashes of what it asks and of what is asked in the same calls.
     - `canaries`: the known answers, asked before, whose marks were out of range.
@@ -66,6 +68,7 @@ class JudgedRatings:
     cost: Decimal | None = None
     stopped: str | None = None
     remarks: tuple[str, ...] = ()
+    errors: tuple[RowError, ...] = ()
     asked: tuple[AskedQuestion, ...] = field(default=(), repr=False)
     fingerprints: Mapping[str, Mapping[str, str]] = FrozenDict()
     canaries: tuple[str, ...] = ()
@@ -78,7 +81,7 @@ class JudgedRatings:
     @property
     def is_complete(self) -> bool:
         """Whether everything was asked and read."""
-        return not self.unread and self.stopped is None
+        return not self.unread and not self.errors and self.stopped is None
 
     def describe_judging(self) -> dict[str, dict[str, Any]]:
         """Return, by axis, who marked it and how: the provenance that is stored with a run."""
@@ -104,6 +107,7 @@ class JudgedRatings:
                 "cost": None if self.cost is None else float(self.cost),
                 "stopped": self.stopped,
                 "complete": self.is_complete,
+                "bad_rows": len(self.errors),
             },
             "remarks": list(self.remarks),
             "ratings": [build_rating_row(rating) for rating in self.ratings],

@@ -80,7 +80,9 @@ class LiveProgress:
         body: Mapping[str, Any] = entry.body
         reply = Reply.from_dict(body["reply"])
         self._last_reply = body.get("ended", self._last_reply)
-        if entry.key in self._answered:
+        item = self._items.get(body["item"])
+        # A sitting that was resumed may also hold questions of another exam.
+        if item is None or entry.key in self._answered:
             return
         if reply.text is None:
             if entry.key not in self._faults:
@@ -92,12 +94,9 @@ class LiveProgress:
         self._answered.add(entry.key)
         if not reply.cached:
             self._costs.append(reply.cost)
-        self._mark_reply(body, reply)
+        self._mark_reply(body, reply, item)
 
-    def _mark_reply(self, body: Mapping[str, Any], reply: Reply) -> None:
-        item = self._items.get(body["item"])
-        if item is None:
-            return
+    def _mark_reply(self, body: Mapping[str, Any], reply: Reply, item: Item) -> None:
         breakdown = mark_answer(self._rubric, item, reply.text or "", reply.transcript)
         if breakdown.score is None:
             return

@@ -17,7 +17,7 @@ from markscheme.read.answers import (
     list_answer_files,
     split_file,
 )
-from markscheme.read.other_tools import is_tool_file
+from markscheme.read.tool_files import is_tool_file
 from markscheme.vocabulary import Exam, RowError, Rubric, sentence
 from markscheme.workflows.scorer_options import PLAIN_SCORER, ScorerOptions
 

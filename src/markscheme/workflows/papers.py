@@ -104,9 +104,18 @@ def _refer_to(store: Store, digest: str) -> DocumentReference:
 
 def export_paper(store: Store, paper: Paper) -> list[dict[str, Any]]:
     """Return a paper as recorded answers, one row for each item of its exam, blanks included."""
+    check_not_forgotten(store, paper)
     rubric, exam = load_paper_documents(store, paper)
     answers = store.learning.list_paper_answers(paper.id)
     return build_rows(rubric, exam, answers, paper.learner)
+
+
+def check_not_forgotten(store: Store, paper: Paper) -> None:
+    """Refuse a paper without its texts: marked again, all of it would be wrong."""
+    if store.learning.is_forgotten(paper.learner):
+        message = f"what paper `{paper.id}` said was removed"
+        kept = f"; its run `{paper.run}` keeps the marks" if paper.run else ""
+        raise UsageError(f"{message}{kept}")
 
 
 def build_rows(

@@ -38,8 +38,8 @@ from markscheme.read.marks import (
     count_unmarked,
     find_unanswered,
 )
-from markscheme.read.other_tools import is_tool_file, place_answers, read_tool_answers
 from markscheme.read.tables import ArrowTable, read_answers_in_memory
+from markscheme.read.tool_files import is_tool_file
 from markscheme.vocabulary import (
     Answer,
     Exam,
@@ -238,6 +238,8 @@ class ScoringSession:
         items = [item.id for item in self.exam.items]
         if isinstance(answers, str | Path):
             if is_tool_file(answers):
+                from markscheme.read.other_tools import place_answers, read_tool_answers
+
                 rows = place_answers(read_tool_answers(answers), self.exam)
                 return read_rows(rows, items=items)
             return read_answers(answers, items=items, fields=fields)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 import orjson
 
 from markscheme.read.spreadsheets import guard_column
-from markscheme.vocabulary import MESSAGE_COLUMN, Exam, Rubric
+from markscheme.vocabulary import MESSAGE_COLUMN, Exam, Rubric, Status
 from markscheme.workflows.output_files import create_file_atomically
 
 if TYPE_CHECKING:
@@ -138,9 +138,12 @@ class Preview(RowSink):
 
 
 def select_worst(frame: pl.DataFrame, most: int) -> pl.DataFrame:
-    """Return the rows that lost most points, those without a score first; equal ones in order."""
-    score = frame["score"]
-    lost = frame.filter(score.is_null() | (score < 1))
+    """Return the rows that lost most points, those without a score first; equal ones in order.
+
+    A row to which no axis applies has no score and lost nothing.
+    """
+    score, is_excused = frame["score"], frame["status"] == Status.NOT_APPLICABLE.value
+    lost = frame.filter((score.is_null() & ~is_excused) | (score < 1))
     return lost.sort("score", nulls_last=False, maintain_order=True).head(most)
 
 

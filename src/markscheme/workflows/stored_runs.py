@@ -188,6 +188,7 @@ def build_stored_run_record(run: StoredRun) -> dict[str, Any]:
         "rescored_from": run.rescored_from,
         "tool_version": run.tool_version,
         "score": counts.get("score"),
+        **({"bounds": counts["bounds"]} if counts.get("bounds") else {}),
         "answers": counts.get("answers"),
         "missing": counts.get("missing"),
         "errors": counts.get("errors"),

@@ -27,7 +27,7 @@ from markscheme.vocabulary import (
     format_value,
 )
 from markscheme.weigh.rating_study import (
-    QuestionKey,
+    MarkKey,
     Seat,
     SeatKey,
     build_seats,
@@ -81,7 +81,7 @@ class RaterSheet:
     """A rater's queries in the order in which they were given, and the marks that count now."""
 
     seats: Sequence[Seat]
-    marks: Mapping[QuestionKey, StudyMark]
+    marks: Mapping[MarkKey, StudyMark]
     can_undo: bool = False
 
 
@@ -98,11 +98,11 @@ def read_sheet(store: Store, study: RatingStudy, rater: str) -> RaterSheet:
 
 
 def list_open_questions(
-    study: RatingStudy, seat: Seat, marks: Mapping[QuestionKey, StudyMark]
-) -> list[QuestionKey]:
+    study: RatingStudy, seat: Seat, marks: Mapping[MarkKey, StudyMark]
+) -> list[MarkKey]:
     """Return what a rater still has to answer about a query; a note alone answers nothing."""
     keys = (
-        QuestionKey(seat.item, variant, question.axis, question.criterion)
+        MarkKey(seat.item, variant, question.axis, question.criterion)
         for variant in seat.order
         for question in study.questions[seat.item]
         if question.is_scored
@@ -287,7 +287,7 @@ def _finish_if_complete(
     store: Store,
     study: RatingStudy,
     seat: Seat,
-    marks: Mapping[QuestionKey, StudyMark],
+    marks: Mapping[MarkKey, StudyMark],
     now: datetime,
 ) -> None:
     if seat.state is LeaseKind.FINISHED or list_open_questions(study, seat, marks):

@@ -30,13 +30,13 @@ from markscheme.vocabulary import (
     format_value,
 )
 from markscheme.weigh.rating_study import (
-    QuestionKey,
+    MarkKey,
     Seat,
     SeatKey,
     build_seats,
     choose_counted_seats,
     fold_marks,
-    get_question_key,
+    get_mark_key,
 )
 from markscheme.workflows.agree import agree
 from markscheme.workflows.judged_ratings import build_rating_row
@@ -95,7 +95,7 @@ class _StudyMarks:
 
     seats: Mapping[SeatKey, Seat]
     counted: Mapping[str, Sequence[Seat]]
-    marks: Mapping[SeatKey, Mapping[QuestionKey, StudyMark]]
+    marks: Mapping[SeatKey, Mapping[MarkKey, StudyMark]]
 
 
 def _read_marks(store: Store, study: RatingStudy) -> _StudyMarks:
@@ -185,7 +185,7 @@ def collect_study_ratings(store: Store, study: RatingStudy) -> tuple[Rating, ...
 
 
 def _build_rating(study: RatingStudy, seat: Seat, mark: StudyMark) -> Rating:
-    kind = _find_question(study, get_question_key(mark)).kind
+    kind = _find_question(study, get_mark_key(mark)).kind
     return Rating(
         item=mark.item,
         variant=mark.variant,
@@ -223,7 +223,7 @@ def restrict_exam(study: RatingStudy) -> Exam:
 class Disagreement:
     """Scores of several raters that are too far apart, and what was decided about them."""
 
-    key: QuestionKey
+    key: MarkKey
     question: StudyQuestion
     ratings: Sequence[Rating]
     decided: Adjudication | None = None
@@ -232,12 +232,12 @@ class Disagreement:
 def find_disagreements(store: Store, study: RatingStudy) -> list[Disagreement]:
     """Return where raters of a closed study are 2 or more points apart, or chose otherwise."""
     decided = {
-        QuestionKey(a.item, a.variant, a.axis, a.criterion): a
+        MarkKey(a.item, a.variant, a.axis, a.criterion): a
         for a in store.studies.read_adjudications(study.id)
     }
-    by_question: dict[QuestionKey, list[Rating]] = defaultdict(list)
+    by_question: dict[MarkKey, list[Rating]] = defaultdict(list)
     for rating in collect_study_ratings(store, study):
-        key = QuestionKey(rating.item, rating.variant, rating.axis, rating.criterion)
+        key = MarkKey(rating.item, rating.variant, rating.axis, rating.criterion)
         if rating.score is not None:
             by_question[key].append(rating)
     found = []
@@ -258,7 +258,7 @@ def _is_disagreement(question: StudyQuestion, ratings: Iterable[Rating]) -> bool
     return len(scores) > 1
 
 
-def _find_question(study: RatingStudy, key: QuestionKey) -> StudyQuestion:
+def _find_question(study: RatingStudy, key: MarkKey) -> StudyQuestion:
     for question in study.questions.get(key.item, ()):
         if (question.axis, question.criterion) == (key.axis, key.criterion):
             return question
@@ -272,7 +272,7 @@ def adjudicate(store: Store, study: RatingStudy, adjudication: Adjudication) -> 
         UsageError: the study is open, or the score is not allowed.
     """
     check_closed(study)
-    key = QuestionKey(
+    key = MarkKey(
         adjudication.item, adjudication.variant, adjudication.axis, adjudication.criterion
     )
     question = _find_question(study, key)
@@ -302,7 +302,7 @@ def collect_adjudications(store: Store, study: RatingStudy) -> tuple[Rating, ...
     """Return what counts now of what was decided, as ratings of whoever decided."""
     check_closed(study)
     latest = {
-        QuestionKey(decided.item, decided.variant, decided.axis, decided.criterion): decided
+        MarkKey(decided.item, decided.variant, decided.axis, decided.criterion): decided
         for decided in store.studies.read_adjudications(study.id)
     }
     ratings = []

@@ -119,11 +119,6 @@ def _choose_code(seed: int, texts: Sequence[str]) -> str:
     raise AssertionError("there is always another number")
 
 
-def _write_list(questions: Sequence[JudgeQuestion], *, is_reversed: bool) -> Iterator[str]:
-    for question in questions:
-        yield from _write_question(question, is_reversed=is_reversed)
-
-
 def _write_question(question: JudgeQuestion, *, is_reversed: bool) -> Iterator[str]:
     yield f"{question.id}: {' '.join(question.says.split())}"
     anchors = sorted(question.anchors.items(), reverse=is_reversed)

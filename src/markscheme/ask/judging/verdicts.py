@@ -38,7 +38,7 @@ _CUT_OFF_ENDS = {"length", "max_tokens", "model_length", "incomplete"}
 _DECLINED_ENDS = {"refusal", "content_filter", "safety"}
 _THOUGHT = re.compile(r"<(think|thinking|thought|reasoning)>.*?</\1>", re.DOTALL)
 _FENCE = "```"
-_FENCE_LANGUAGES = {"", "json", "JSON"}
+_FENCE_LANGUAGES = {"", "json"}
 _JSON_SPACES = " \t\r\n"
 # Zero has no sign: `-0` is no number of any scale.
 _DECIMAL = re.compile(r"(?!-0+(?:\.0+)?$)-?[0-9]{1,9}(\.[0-9]{1,9})?")
@@ -120,7 +120,7 @@ def _remove_fence(body: str) -> str:
     """Return what stands in a fence that is around the whole text; any other text as it is."""
     first, newline, rest = body.partition("\n")
     language = first.removeprefix(_FENCE).strip(_JSON_SPACES)
-    is_fenced = first.startswith(_FENCE) and language in _FENCE_LANGUAGES and newline
+    is_fenced = first.startswith(_FENCE) and language.lower() in _FENCE_LANGUAGES and newline
     if not is_fenced or not rest.endswith(_FENCE):
         return body
     return rest.removesuffix(_FENCE).strip(_JSON_SPACES)

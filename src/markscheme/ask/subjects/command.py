@@ -102,7 +102,11 @@ async def _write_stdin(stream: asyncio.StreamWriter | None, prompt: bytes) -> No
 async def _kill_process_group(process: asyncio.subprocess.Process) -> None:
     """Kill the process and its children, and close its pipes."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
+        # Windows has no process groups of this kind, so only the process itself ends there.
+        if hasattr(os, "killpg"):
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
     # asyncio offers no public way to close the pipes of a process whose children hold them open.
     transport = process._transport  # type: ignore[attr-defined] # noqa: SLF001
     for pipe in filter(None, map(transport.get_pipe_transport, range(3))):

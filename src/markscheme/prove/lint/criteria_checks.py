@@ -17,7 +17,10 @@ from markscheme.prove.lint.rubric_checks import RubricDocument
 from markscheme.read.documents import FieldPath, iterate_mappings
 from markscheme.vocabulary import Criteria, Criterion, CriterionGroup, Item
 
-_SPEAKER = r"(?:(?:the|this|its|an?)\s+)?(?:answer|response|reply|model|assistant|report|student)"
+_SPEAKER = (
+    r"(?:(?:the|this|its|an?)\s+)?"
+    r"(?:answer|response|reply|completion|model|assistant|chatbot|report|student|user)"
+)
 _LEADING_SPEAKER = re.compile(rf"^(?:{_SPEAKER}|it)\s+", re.IGNORECASE)
 # Words with which a criterion says that something went wrong, and that something went right.
 _FAULT = re.compile(
@@ -27,7 +30,7 @@ _FAULT = re.compile(
     re.IGNORECASE,
 )
 _MERIT = re.compile(
-    r"(?:correctly|accurately|appropriately|properly|successfully|refrains? from"
+    r"(?:(?:correctly|accurately|appropriately|properly|successfully|refrains? from|should|must)\b"
     r"|avoids? (?!answering|responding|the question|the topic|the issue|giving|taking|committing)"
     r"|is (?:correct|accurate|helpful|safe|polite|clear|concise|complete)\b)",
     re.IGNORECASE,
@@ -81,22 +84,12 @@ _LEANING = re.compile(
     r"|\b(?:same|as) (?:as )?(?:above|before)\b|^(?:likewise|ditto|idem)\b",
     re.IGNORECASE,
 )
-_VAGUE_WORDS = {
-    *("good", "great", "helpful", "clear", "quality", "high", "appropriate", "correct", "accurate"),
-    *("complete", "relevant", "useful", "polite", "professional", "well", "written", "concise"),
-    *(
-        "comprehensive",
-        "detailed",
-        "overall",
-        "adequate",
-        "reasonable",
-        "nice",
-        "of",
-        "very",
-        "and",
-    ),
-    *("or", "high-quality", "well-written", "sufficient", "proper"),
-}
+_VAGUE_TEXT = """
+    good great helpful clear quality high appropriate correct accurate complete relevant useful
+    polite professional well written concise comprehensive detailed overall adequate reasonable
+    nice of very and or high-quality well-written sufficient proper
+"""
+_VAGUE_WORDS = set(_VAGUE_TEXT.split())
 _LONGEST_TELLING_NOTHING = 1  # characters of the name of an option that tells nothing
 
 
@@ -146,10 +139,10 @@ def _check_entry(item: Item, entry: _SignedCriterion) -> Iterator[LintFinding]:
     shown = f"`{entry.criterion.id}` says {quote_excerpt(says)}"
     location = locate_item_field(item, *entry.path, "says")
     if not entry.costs and (fault := _FAULT.match(statement)):
-        message = f"{shown}: it gives points for what {quote_excerpt(fault[0].lower())} begins"
+        message = f"{shown}: points for what begins with {quote_excerpt(fault[0].lower())}"
         yield make_finding("J013", location, message)
     elif entry.costs and (merit := _MERIT.match(statement)):
-        message = f"{shown}: it takes points for what {quote_excerpt(merit[0].lower())} begins"
+        message = f"{shown}: a penalty for what begins with {quote_excerpt(merit[0].lower())}"
         yield make_finding("J013", location, message)
     elif entry.costs and _ABSENCE.match(statement):
         yield make_finding("J014", location, f"{shown}: met means that it is not so")

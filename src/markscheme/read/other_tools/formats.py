@@ -7,7 +7,6 @@ Scores and verdicts of the tool are left alone: our rubric marks the answers ane
 from __future__ import annotations
 
 import json
-import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -21,39 +20,13 @@ from markscheme.read.other_tools.unpack import build_file_error, iter_json_lines
 from markscheme.vocabulary import AnswersError
 
 _LINE_SUFFIXES = (".jsonl", ".ndjson")
-_HEAD_BYTES = 1 << 20
 _TOOLS = "promptfoo, lm-eval, deepeval, pydantic-evals, OpenAI batches or Inspect"
 _ITEM_KEYS = ("item", "id", "item_id")
 
 
-def is_tool_file(source: str | Path) -> bool:
-    """Return whether a file is one of another tool: by its suffix, or by its first line."""
-    path = Path(source)
-    suffix = get_suffix(path)
-    if suffix in {".json", ".eval"}:
-        return True
-    if suffix not in _LINE_SUFFIXES or not path.is_file():
-        return False
-    try:
-        head = _read_head(path)
-    # A damaged file is reported when it is read.
-    except (OSError, EOFError, zlib.error):
-        return False
-    first = next((line for line in head.splitlines() if line.strip()), b"")
-    with suppress(ValueError):
-        record = json.loads(first)
-        return isinstance(record, dict) and _find_line_reader(record) is not None
-    return False
-
-
-def _read_head(path: Path) -> bytes:
-    if path.suffix.lower() != ".gz":
-        with path.open("rb") as stream:
-            return stream.read(_HEAD_BYTES)
-    import gzip
-
-    with gzip.open(path) as stream:
-        return stream.read(_HEAD_BYTES)
+def is_tool_record(record: JsonObject) -> bool:
+    """Return whether the first line of a file is one of a tool."""
+    return _find_line_reader(record) is not None
 
 
 def read_tool_answers(source: str | Path) -> Iterator[ToolAnswer]:

@@ -56,7 +56,7 @@ _TOOL_PROGRAMS = split_words(
 )
 _SUBCOMMAND_FIELDS = split_words("subcommand sub_command action operation verb command args method")
 _CHANGING_METHODS = split_words("POST PUT PATCH DELETE")
-_URL_FIELDS = split_words("url uri endpoint")
+_URL_FIELDS = ("url", "uri", "endpoint")
 _GRAPHQL_MUTATION = re.compile(r"\s*mutation\b[^{]*\{", re.DOTALL)
 # Fields that name a tool to be called, and those that hold its arguments beside it.
 _TOOL_FIELDS = split_words("tool tool_name toolname recipient_name function function_name name")
@@ -156,8 +156,9 @@ def _find_changing_request(call: Call) -> list[str]:
     """Return the request that a tool for the web or for GraphQL sends, if it changes something."""
     fields = {get_field(path).casefold(): text for path, text in call.arguments.items()}
     method = fields.get("method", fields.get("http_method", "")).upper()
-    if method in _CHANGING_METHODS and not _URL_FIELDS.isdisjoint(fields):
-        return [f"{method} {next(fields[name] for name in _URL_FIELDS if name in fields)}"]
+    urls = [fields[name] for name in _URL_FIELDS if name in fields]
+    if method in _CHANGING_METHODS and urls:
+        return [f"{method} {urls[0]}"]
     return [text for text in call.arguments.values() if _GRAPHQL_MUTATION.match(text)]
 
 

@@ -28,7 +28,7 @@ _MAX_ANSWERS_NEEDED = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AxisEvidence:
+class JudgeEvidence:
     """What the decision on one axis is taken from.
 
     `people` and `judge` count the scores that each gave; `extremes` are the lowest and the highest
@@ -47,7 +47,7 @@ class AxisEvidence:
     steadiness: Steadiness | None
 
 
-def decide_axis(evidence: AxisEvidence) -> tuple[Outcome, tuple[CalibrationReason, ...]]:
+def decide_axis(evidence: JudgeEvidence) -> tuple[Outcome, tuple[CalibrationReason, ...]]:
     """Return the outcome of an axis, and its reasons, the main one first."""
     missing = _find_missing_evidence(evidence)
     if missing:
@@ -70,7 +70,7 @@ def decide_axis(evidence: AxisEvidence) -> tuple[Outcome, tuple[CalibrationReaso
     return Outcome.UNDECIDED, (_explain_uncertainty(evidence, shown),)
 
 
-def _find_missing_evidence(evidence: AxisEvidence) -> CalibrationReason | None:
+def _find_missing_evidence(evidence: JudgeEvidence) -> CalibrationReason | None:
     if not evidence.judge:
         because = sentence("no mark of the judge could be compared with people's")
         return CalibrationReason(code=ReasonCode.NOTHING_READ, because=because)
@@ -85,7 +85,7 @@ def _find_missing_evidence(evidence: AxisEvidence) -> CalibrationReason | None:
     return None
 
 
-def _find_failures(evidence: AxisEvidence) -> Iterator[CalibrationReason]:
+def _find_failures(evidence: JudgeEvidence) -> Iterator[CalibrationReason]:
     constant = _find_constant_judge(evidence)
     unsteadiness = list(_find_unsteadiness(evidence.steadiness))
     # What depends on the order explains low agreement; that it is not steady does not.
@@ -134,7 +134,7 @@ def _find_disagreement(bounds: KappaBounds, needed: Fraction) -> Iterator[Calibr
         yield CalibrationReason(code=ReasonCode.LOW_AGREEMENT, because=because)
 
 
-def _find_constant_judge(evidence: AxisEvidence) -> CalibrationReason | None:
+def _find_constant_judge(evidence: JudgeEvidence) -> CalibrationReason | None:
     if len(evidence.judge) > 1:
         return None
     (score,) = evidence.judge
@@ -171,7 +171,7 @@ def _find_unsteadiness(steadiness: Steadiness | None) -> Iterator[CalibrationRea
         yield CalibrationReason(code=ReasonCode.UNSTEADY, because=because)
 
 
-def _explain_uncertainty(evidence: AxisEvidence, shown: Mapping[str, str]) -> CalibrationReason:
+def _explain_uncertainty(evidence: JudgeEvidence, shown: Mapping[str, str]) -> CalibrationReason:
     """Say that the bound is too low, and how many answers would raise it enough."""
     bounds = evidence.bounds
     if bounds.kappa is None or bounds.lower is None:

@@ -13,7 +13,7 @@ from markscheme.ask.judging import format_score
 from markscheme.read.marks import AnswerKey
 from markscheme.read.rating_scores import NOT_APPLICABLE, list_allowed_scores
 from markscheme.vocabulary import ChoiceAxis, FrozenDict, ScaleLevel
-from markscheme.weigh.calibration.decide import AxisEvidence, decide_axis
+from markscheme.weigh.calibration.decide import JudgeEvidence, decide_axis
 from markscheme.weigh.calibration.pairs import AxisPairs, RatedQuestion
 from markscheme.weigh.calibration.result import (
     AxisCalibration,
@@ -77,7 +77,7 @@ def measure_axis(
     n = len({rated.answer for rated in pairs.rated if rated.judge is not None})
     unread = sum(rated.judge is None for rated in pairs.rated)
     outcome, reasons = decide_axis(
-        AxisEvidence(
+        JudgeEvidence(
             n=n,
             unread=unread,
             people=Counter(score for rated in pairs.rated for score in rated.people.values()),

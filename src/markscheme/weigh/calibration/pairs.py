@@ -15,7 +15,7 @@ from markscheme.vocabulary import ChoiceAxis, Rating
 Score: TypeAlias = Fraction | str | None
 
 
-class RatedKey(NamedTuple):
+class QuestionKey(NamedTuple):
     """One question about one answer: an axis has one, an axis of criteria one for each."""
 
     item: str
@@ -36,7 +36,7 @@ class RatedQuestion:
     `answer` is the same for answers that cannot be told apart: the same text for the same item.
     """
 
-    key: RatedKey
+    key: QuestionKey
     answer: Hashable
     people: Mapping[str, Fraction | str]
     judge: Score
@@ -66,8 +66,8 @@ def pair_ratings(
 
     `answers` names the answers that cannot be told apart, by item, variant and attempt.
     """
-    by_people: dict[str, dict[RatedKey, dict[str, Fraction | str]]] = defaultdict(dict)
-    by_judge: dict[tuple[str, RatedKey], list[Score]] = defaultdict(list)
+    by_people: dict[str, dict[QuestionKey, dict[str, Fraction | str]]] = defaultdict(dict)
+    by_judge: dict[tuple[str, QuestionKey], list[Score]] = defaultdict(list)
     for rating in people:
         if rating.score is not None and rating.axis in questions:
             scores = by_people[rating.axis].setdefault(_get_key(rating), {})
@@ -96,8 +96,8 @@ def pair_ratings(
     }
 
 
-def _get_key(rating: Rating) -> RatedKey:
-    return RatedKey(rating.item, rating.variant, rating.attempt, rating.criterion)
+def _get_key(rating: Rating) -> QuestionKey:
+    return QuestionKey(rating.item, rating.variant, rating.attempt, rating.criterion)
 
 
 def settle_scores(scores: Sequence[Score], *, has_names: bool) -> Score:

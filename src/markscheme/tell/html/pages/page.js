@@ -94,9 +94,17 @@
         miss.append(make("span", words.near, "near"), " " + data.texts[near]);
         why.append(miss);
       }
-      if (lines) why.append(criteria(lines));
       row.append(axis, shown, make("td", "× " + data.axes[at][1], "n muted"), why);
       body.append(row);
+      if (lines) {
+        // A row of their own, because criteria need the whole width of a phone.
+        const below = make("tr");
+        const all = make("td");
+        all.colSpan = 4;
+        all.append(criteria(lines));
+        below.append(all);
+        body.append(below);
+      }
     });
     table.append(header([words.axis, words.value, words.weight, words.reason]), body);
     const scroll = make("div", null, "scroll");
