@@ -13,7 +13,16 @@ import pytest
 
 from commands import here
 from markscheme import UsageError, load_exam, load_rubric
-from markscheme.keep import OWN_LEARNER, PaperAnswer, PaperMode, Store, StorePool, open_store
+from markscheme.keep import (
+    OWN_LEARNER,
+    Grant,
+    PaperAnswer,
+    PaperMode,
+    Role,
+    Store,
+    StorePool,
+    open_store,
+)
 from markscheme.workflows.papers import (
     export_paper,
     format_answers,
@@ -114,6 +123,40 @@ def test_learners_enter_with_their_latest_code(place: str) -> None:
             store.learning.add_learner("Ana", "7b")
 
 
+def enter_as(store: Store, learner: str) -> str:
+    """Return the token of a session of a learner."""
+    grant = Grant(role=Role.LEARNER, scope="7b", person=learner)
+    return store.web_access.start_session(grant)
+
+
+def test_a_new_code_ends_the_sessions_that_the_one_before_began(place: str) -> None:
+    with open_store(place, create=True) as store:
+        ana, eva = (store.learning.add_learner(name, "7b")[0] for name in ("Ana", "Eva"))
+        old, other = enter_as(store, ana.id), enter_as(store, eva.id)
+        store.learning.renew_code(ana.id)
+        assert store.web_access.find_session(old) is None
+        assert store.web_access.find_session(other) is not None
+        assert store.web_access.find_session(enter_as(store, ana.id)) is not None
+
+
+def test_a_forgotten_learner_has_no_session_and_leaves_no_text_any_more(place: str) -> None:
+    with open_store(place, create=True) as store:
+        ana, _ = store.learning.add_learner("Ana", "7b")
+        fill_paper(store, "p1", ana.id, {})
+        token = enter_as(store, ana.id)
+        store.learning.forget_learner(ana.id)
+        assert store.web_access.find_session(token) is None
+        # What was on its way when the learner was forgotten comes too late.
+        with pytest.raises(UsageError, match="was forgotten"):
+            answer_card(store, "r1", ana.id)
+        with pytest.raises(UsageError, match="was forgotten"):
+            fill_paper(store, "p2", ana.id, {})
+        late = PaperAnswer(id="late", paper="p1", item="x-39-02", at=NOW, fields={"a": TYPED})
+        with pytest.raises(UsageError, match="was forgotten"):
+            store.learning.add_paper_answers([late])
+        assert store.learning.list_reviews([ana.id]) == []
+
+
 def fill_paper(store: Store, id_: str, learner: str, typed: dict[str, dict[str, str]]) -> None:
     open_paper(
         store, id_=id_, learner=learner, rubric=RUBRIC, exam=EXAM, mode=PaperMode.EXAM, now=NOW
@@ -139,6 +182,17 @@ def test_a_paper_becomes_one_run_with_blanks_as_empty_answers(place: str) -> Non
         assert (stored.counts["n"], stored.counts["score"]) == (len(EXAM.items), 0.15)
         late = PaperAnswer(id="late", paper="p1", item="x-39-02", at=NOW)
         assert store.learning.add_paper_answers([late]) == 0
+
+
+def test_a_paper_that_is_handed_in_twice_at_once_becomes_one_run(place: str) -> None:
+    with open_store(place, create=True) as store:
+        store.learning.ensure_own_learner()
+        fill_paper(store, "p1", OWN_LEARNER, {"x-39-01": {"correction": "one"}})
+    with ThreadPoolExecutor(4) as threads:
+        runs = list(threads.map(lambda _: hand_in_paper(place, "p1"), range(4)))
+    assert len(set(runs)) == 1
+    with open_store(place, create=False) as store:
+        assert [run.id for run in store.list_runs()] == runs[:1]
 
 
 def test_papers_are_handed_in_while_other_connections_of_the_process_are_open(

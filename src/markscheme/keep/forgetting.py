@@ -11,9 +11,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from markscheme.keep.chunks import decode_frame, encode_frame
+from markscheme.keep.web_access import WebAccess
 from markscheme.vocabulary import UsageError, compute_digest, format_value
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
     import polars as pl
 
     from markscheme.keep.database import Database
@@ -28,12 +32,13 @@ _TEXTS = (
 )
 
 
-def forget_learner(database: Database, learner: str, now: str) -> None:
-    """Remove the name and all typed texts of a learner from the store, for good."""
+def forget_learner(database: Database, learner: str, now: Callable[[], datetime]) -> None:
+    """Remove the name and all typed texts of a learner for good, and end the sessions."""
     database.prepare_removal()
     with database.transaction():
         database.lock_writers()
-        if not database.fetch_rows("SELECT 1 FROM learners WHERE id = ?", [learner]):
+        # Whoever adds a text locks the same row, and looks afterwards who was forgotten.
+        if not database.fetch_rows("SELECT id FROM learners WHERE id = ? {lock_row}", [learner]):
             raise UsageError(f"there is no learner {format_value(learner)}")
         for statement in _TEXTS:
             database.execute_change(statement, [learner])
@@ -45,8 +50,9 @@ def forget_learner(database: Database, learner: str, now: str) -> None:
         )
         database.execute_change(
             "INSERT INTO forgotten (learner, at) VALUES (?, ?) ON CONFLICT DO NOTHING",
-            [learner, now],
+            [learner, now().isoformat()],
         )
+        WebAccess(database, now).end_learner_sessions(learner)
     database.compact()
 
 

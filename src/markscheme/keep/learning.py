@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 import secrets
+import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import date, datetime
 from enum import StrEnum
@@ -17,8 +18,17 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from markscheme.keep.database import PATIENCE
 from markscheme.keep.runs import generate_id
-from markscheme.vocabulary import FrozenDict, UsageError, dump_json, format_value
+from markscheme.keep.web_access import WebAccess
+from markscheme.vocabulary import (
+    FrozenDict,
+    StoreUnavailableError,
+    UsageError,
+    compute_digest,
+    dump_json,
+    format_value,
+)
 
 if TYPE_CHECKING:
     from markscheme.keep.database import Database
@@ -30,6 +40,8 @@ _SCRYPT_COST = {"n": 2**14, "r": 8, "p": 1}
 # Without letters and digits that look alike.
 _CODE_LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"
 _CODE_LENGTH = 10
+_LOCK_ID_LENGTH = 12
+_RETRY_SECONDS = 0.05
 
 
 class PaperMode(StrEnum):
@@ -137,13 +149,14 @@ class LearningRecords:
         )
 
     def renew_code(self, learner: str) -> str:
-        """Give a learner a new code, which ends the one before; return it."""
+        """Give a learner a new code, which ends the one before and its sessions; return it."""
         code = "".join(secrets.choice(_CODE_LETTERS) for _ in range(_CODE_LENGTH))
         salt = secrets.token_hex(16)
         self._database.execute_change(
             "INSERT INTO learner_codes (learner, salt, digest, made) VALUES (?, ?, ?, ?)",
             [learner, salt, _hash_code(code, salt), self._format_now()],
         )
+        WebAccess(self._database, self._now).end_learner_sessions(learner)
         return code
 
     def find_learner_by_code(self, name: str, code: str, class_name: str) -> Learner | None:
@@ -173,7 +186,7 @@ class LearningRecords:
         """Remove the name and all typed texts of a learner for good; call it in no transaction."""
         from markscheme.keep.forgetting import forget_learner
 
-        forget_learner(self._database, learner, self._format_now())
+        forget_learner(self._database, learner, self._now)
 
     def is_forgotten(self, learner: str) -> bool:
         """Whether the name and the texts of a learner were removed."""
@@ -181,11 +194,33 @@ class LearningRecords:
             self._database.fetch_rows("SELECT 1 FROM forgotten WHERE learner = ?", [learner])
         )
 
+    def _lock_learner(self, learner: str) -> None:
+        """In a transaction: make other changes of a learner wait; refuse one who was forgotten.
+
+        A browser may still send what was typed before.
+        """
+        self._database.fetch_rows("SELECT id FROM learners WHERE id = ? {lock_row}", [learner])
+        if self.is_forgotten(learner):
+            raise UsageError(
+                f"the learner {format_value(learner)} was forgotten; nothing more is stored"
+            )
+
+    def _lock_learner_of(self, paper: str) -> None:
+        """In a transaction: lock the learner of a paper, if there is such a paper."""
+        query = "SELECT learner FROM papers WHERE id = ?"
+        for (learner,) in self._database.fetch_rows(query, [paper]):
+            self._lock_learner(learner)
+
     # --- reviews ---
 
     def add_review(self, review: LearnerReview) -> bool:
         """Store a review; return False if its id is there already."""
         _check_id(review.id)
+        with self._database.transaction():
+            self._lock_learner(review.learner)
+            return self._insert_review(review)
+
+    def _insert_review(self, review: LearnerReview) -> bool:
         added = self._database.execute_change(
             "INSERT INTO reviews (id, learner, item, at, day, quality, rule, facts, cells, rubric)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING",
@@ -273,8 +308,9 @@ class LearningRecords:
     def open_paper(self, paper: Paper) -> bool:
         """Open a paper; return False if its id is there already."""
         _check_id(paper.id)
-        return bool(
-            self._database.execute_change(
+        with self._database.transaction():
+            self._lock_learner(paper.learner)
+            added = self._database.execute_change(
                 "INSERT INTO papers (id, learner, rubric, exam, mode, opened, minutes)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING",
                 [
@@ -287,7 +323,7 @@ class LearningRecords:
                     paper.minutes,
                 ],
             )
-        )
+        return bool(added)
 
     def find_paper(self, id_: str) -> Paper | None:
         """Return a paper, or None if there is none with this id."""
@@ -310,9 +346,17 @@ class LearningRecords:
 
     def add_paper_answers(self, answers: Iterable[PaperAnswer]) -> int:
         """Store answers of papers that are not handed in yet; return how many were new."""
+        given = list(answers)
+        for answer in given:
+            _check_id(answer.id)
+        with self._database.transaction():
+            for paper in sorted({answer.paper for answer in given}):
+                self._lock_learner_of(paper)
+            return self._insert_paper_answers(given)
+
+    def _insert_paper_answers(self, answers: Iterable[PaperAnswer]) -> int:
         added = 0
         for answer in answers:
-            _check_id(answer.id)
             is_new = self._database.execute_change(
                 "INSERT INTO paper_answers (id, paper, item, at, flagged) SELECT ?, id, ?, ?, ?"
                 " FROM papers WHERE id = ? AND id NOT IN (SELECT paper FROM hand_ins)"
@@ -337,15 +381,27 @@ class LearningRecords:
         answers = self._database.fetch_records(query, [paper], _parse_answer_row)
         return {answer.item: answer for answer in answers}
 
+    def lock_paper(self, paper: str) -> None:
+        """Lock a paper until the store is closed; wait while somebody else has it locked."""
+        id_ = compute_digest(paper.encode())[-_LOCK_ID_LENGTH:]
+        until = time.monotonic() + PATIENCE
+        while not self._database.try_lock_id(id_):
+            if time.monotonic() > until:
+                raise StoreUnavailableError(
+                    f"the paper {format_value(paper)} is being handed in; try again later"
+                )
+            time.sleep(_RETRY_SECONDS)
+
     def hand_in_paper(self, paper: str) -> bool:
         """Close a paper; return False if it was handed in before. No answer is added after that."""
-        return bool(
-            self._database.execute_change(
+        with self._database.transaction():
+            self._lock_learner_of(paper)
+            added = self._database.execute_change(
                 "INSERT INTO hand_ins (paper, at) SELECT id, ? FROM papers WHERE id = ?"
                 " ON CONFLICT DO NOTHING",
                 [self._format_now(), paper],
             )
-        )
+        return bool(added)
 
     def record_paper_run(self, paper: str, run: str) -> None:
         """Record which run a paper that was handed in became; the first one stays."""

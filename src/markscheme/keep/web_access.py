@@ -146,6 +146,14 @@ class WebAccess:
             [_format_time(self._now()), digest_token(token)],
         )
 
+    def end_learner_sessions(self, learner: str) -> None:
+        """End all sessions of a learner: the code was renewed, or the learner forgotten."""
+        self._database.execute_change(
+            "INSERT INTO web_session_ends (session, ended) SELECT digest, ? FROM web_sessions"
+            " WHERE role = ? AND person = ? ON CONFLICT DO NOTHING",
+            [_format_time(self._now()), Role.LEARNER.value, learner],
+        )
+
 
 def digest_token(token: str) -> str:
     """Return what the store keeps of a token; 256 random bits need no salt and no slow hash."""

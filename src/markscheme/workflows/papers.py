@@ -142,8 +142,13 @@ def format_answers(rows: list[dict[str, Any]]) -> str:
 def hand_in_paper(place: str | Path, id_: str) -> str:
     """Close a paper, score it and store it as a run; return the run's id.
 
-    It can be called again at any moment: a paper becomes one run, also if the process was killed
-    between scoring and recording, or if somebody pressed the button twice.
+    <<<<<<< HEAD
+        It can be called again at any moment: a paper becomes one run, also if the process was killed
+        between scoring and recording, or if somebody pressed the button twice.
+    =======
+        It can be called again at any moment, also by two at once: a paper becomes one run, also if the
+        process was killed between scoring and recording.
+    >>>>>>> review
     """
     with _handing_in:
         return _hand_in_paper(place, id_)
@@ -151,6 +156,8 @@ def hand_in_paper(place: str | Path, id_: str) -> str:
 
 def _hand_in_paper(place: str | Path, id_: str) -> str:
     with open_store(place, create=False) as store:
+        load_paper(store, id_)
+        store.learning.lock_paper(id_)
         paper = load_paper(store, id_)
         if paper.run is not None:
             return paper.run
@@ -161,10 +168,9 @@ def _hand_in_paper(place: str | Path, id_: str) -> str:
             return run
         rubric, exam = load_paper_documents(store, paper)
         rows = export_paper(store, paper)
-    result = score(rubric, exam, rows, store=place, tag=_build_tag(id_), source=PORTAL_SOURCE)
-    with open_store(place, create=False) as store:
+        result = score(rubric, exam, rows, store=place, tag=_build_tag(id_), source=PORTAL_SOURCE)
         store.learning.record_paper_run(id_, result.run_ids[0])
-        return load_paper(store, id_).run or result.run_ids[0]
+        return result.run_ids[0]
 
 
 def _build_tag(paper: str) -> str:
