@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from io import BytesIO
-from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -42,7 +41,6 @@ if TYPE_CHECKING:
 
 PORTAL_SOURCE = "portal"
 """The source of runs that learners handed in."""
-_handing_in = Lock()
 GRACE = timedelta(seconds=30)
 """How long after its time a paper still takes answers: what was typed travels a while."""
 
@@ -142,19 +140,9 @@ def format_answers(rows: list[dict[str, Any]]) -> str:
 def hand_in_paper(place: str | Path, id_: str) -> str:
     """Close a paper, score it and store it as a run; return the run's id.
 
-    <<<<<<< HEAD
-        It can be called again at any moment: a paper becomes one run, also if the process was killed
-        between scoring and recording, or if somebody pressed the button twice.
-    =======
-        It can be called again at any moment, also by two at once: a paper becomes one run, also if the
-        process was killed between scoring and recording.
-    >>>>>>> review
+    It can be called again at any moment, also by two at once: a paper becomes one run, also if the
+    process was killed between scoring and recording.
     """
-    with _handing_in:
-        return _hand_in_paper(place, id_)
-
-
-def _hand_in_paper(place: str | Path, id_: str) -> str:
     with open_store(place, create=False) as store:
         load_paper(store, id_)
         store.learning.lock_paper(id_)
