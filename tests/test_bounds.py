@@ -209,3 +209,16 @@ def test_an_answer_to_which_nothing_applies_is_no_loss_but_may_not_be_many(
     assert gated.code == code
     assert gated.json["gates"][1]["exact"]["observed"] == "1/3"
     assert [item["status"] for item in gated.json["items"]] == ["passed", "n/a", "failed"]
+
+
+@pytest.mark.parametrize("key", ["bounds", "cell_bounds", "cell_status", "marks"])
+def test_no_shape_of_marks_and_bounds_in_a_result_is_too_strange(desk: Desk, key: str) -> None:
+    document = desk.score_rows(ALL_BUT_C1).json
+    path = desk.folder / "strange.json"
+    strange: list[Any] = [5, "x", [[]], {"facts": "x"}, {"facts": [1]}, {"facts": [{"by": []}]}]
+    for value in (*strange, {"facts": [{"source": [], "criterion": {}}]}):
+        document["items"][0][key] = value
+        path.write_text(json.dumps(document), encoding="utf-8")
+        for verb in (("verify",), ("gate",)):
+            options = ("-r", desk.rubric, "--exam", desk.exam)
+            assert here(*verb, path, *options).code in {0, 1, 2, 3, 4}, value

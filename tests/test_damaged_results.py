@@ -71,3 +71,15 @@ def test_texts_of_another_type_are_refused_with_their_places(project: Project, w
         reported.append(f"{field}: {needed}")
     expected = [f"items.{at}.{message}" for at, _, _, message in WRONG_TYPES]
     assert sorted(reported) == sorted(expected)
+
+
+@pytest.mark.parametrize("way", WAYS[:3])
+@pytest.mark.parametrize("item", [{}, [[]], None, 5])
+def test_an_item_that_is_no_text_is_a_mistake_of_the_file(
+    project: Project, way: str, item: Any
+) -> None:
+    document = load(project)
+    document["items"][1]["item"] = item
+    done = run_on_changed(project, way, document)
+    assert done.code == 3
+    assert "items.1.item" in done.err

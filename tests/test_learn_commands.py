@@ -101,8 +101,11 @@ def test_a_class_is_added_to_renewed_exported_and_forgotten(tmp_path: Path) -> N
     assert read_class(file).minutes == 30
     renewed = here("class", "codes", file, "Ana", "--store", store, "--format", "json").json
     assert renewed["learners"][0]["code"] != added["learners"][0]["code"]
-    assert here("class", "export", file, "-o", tmp_path / "r.csv", "--store", store).code == 0
-    assert here("class", "forget", file, "Ana", "--yes", "--store", store).code == 0
+    words = ("--store", store, "--format", "json")
+    exported = here("class", "export", file, "-o", tmp_path / "r.csv", *words).json
+    assert exported == {"file": str(tmp_path / "r.csv"), "reviews": 0}
+    forgotten = here("class", "forget", file, "Ana", "--yes", *words).json
+    assert forgotten == {"forgotten": added["learners"][0]["id"]}
     again = here("class", "codes", file, "Ana", "--store", store)
     assert again.code == 2
     assert "the class `7b` has no learner `Ana`; it has Luis" in again.err

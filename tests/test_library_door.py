@@ -226,6 +226,20 @@ def test_mark_stays_the_function_when_the_package_of_its_name_is_imported() -> N
     assert done.stdout == "markscheme.workflows.mark\n"
 
 
+def test_a_function_that_refers_to_the_library_can_be_sent_to_another_process() -> None:
+    cloudpickle = pytest.importorskip("cloudpickle")
+
+    def count_axes() -> int:
+        return len(markscheme.load_rubric("tutor-capstone").axes)
+
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    try:
+        sent = cloudpickle.dumps(count_axes)
+    finally:
+        cloudpickle.unregister_pickle_by_value(sys.modules[__name__])
+    assert cloudpickle.loads(sent)() == 4
+
+
 def test_an_exam_with_items_is_still_a_plain_value() -> None:
     copy = Exam(names=CAPSTONE.names, items=CAPSTONE.items, fingerprint=CAPSTONE.fingerprint)
     CAPSTONE.get_item("e-39-01")

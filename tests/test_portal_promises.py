@@ -11,7 +11,7 @@ import kill_portal
 
 
 def test_the_json_of_random_papers_equals_score_of_their_export() -> None:
-    assert check_papers.check_papers(25) == []
+    assert check_papers.check_papers(10) == []
 
 
 def test_no_acknowledged_answer_is_lost_or_doubled_when_the_portal_is_killed() -> None:

@@ -127,6 +127,15 @@ WRONG_USES = {
 }
 
 
+def test_the_rubric_may_name_axes_of_a_plugin(folder: Path) -> None:
+    text = (ROOT / "docs" / "plugins.md").read_text()
+    (folder / "letters.py").write_text(text.partition("```python\n")[2].partition("```")[0])
+    write(folder, body='marks("Apple")', more=', plugin="letters.py"')
+    axis = "{name: a, kind: starts_with, letter: A, weight: 1}"
+    (folder / "rubric.yaml").write_text(f"rubric: r\naxes: [{axis}]\n")
+    assert "6 passed" in run_pytest(folder, "-n", "2", "--markscheme-no-store").stdout
+
+
 def test_wrong_use_is_said_without_a_traceback(folder: Path) -> None:
     (folder / "test_numbers.py").unlink()
     for n, text in enumerate(WRONG_USES.values()):

@@ -162,6 +162,10 @@ class _LibraryModule(type(sys)):  # type: ignore[misc]
         if not (name in _MODULE_BY_EXPORT and isinstance(value, type(sys))):
             super().__setattr__(name, value)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Ray, Dask and others send functions that refer to this module; they know plain ones only.
+        return import_module, (self.__name__,)
+
 
 sys.modules[__name__].__class__ = _LibraryModule
 

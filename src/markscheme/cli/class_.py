@@ -80,8 +80,9 @@ def codes(file: str, names: tuple[str, ...], store: str | None, format_: str) ->
     "--output", "-o", required=True, metavar="FILE", help="A .jsonl or .csv file of all reviews."
 )
 @store_option
+@format_option
 @handle_errors
-def export(file: str, output: str, store: str | None) -> ExitCode:
+def export(file: str, output: str, store: str | None, format_: str) -> ExitCode:
     """Write the reviews of a class, without names, which the store alone has."""
     from markscheme.keep import open_store
     from markscheme.tell.language import translate_plural
@@ -94,6 +95,10 @@ def export(file: str, output: str, store: str | None) -> ExitCode:
         ids = [learner.id for learner in learners]
         reviews = opened.learning.list_reviews(ids, texts=True) if ids else []
     write_reviews(reviews, path)
+    if format_ == "json":
+        document = {"file": str(path), "reviews": len(reviews)}
+        click.echo(json.dumps(document, ensure_ascii=False, indent=2))
+        return ExitCode.OK
     print_note(
         translate_plural(
             "{n} review is in {file}", "{n} reviews are in {file}", len(reviews), file=str(path)
@@ -107,8 +112,9 @@ def export(file: str, output: str, store: str | None) -> ExitCode:
 @click.argument("name", metavar="NAME")
 @click.option("--yes", is_flag=True, help="Do not ask whether that is meant.")
 @store_option
+@format_option
 @handle_errors
-def forget(*, file: str, name: str, yes: bool, store: str | None) -> ExitCode:
+def forget(*, file: str, name: str, yes: bool, store: str | None, format_: str) -> ExitCode:
     """Remove the name of a learner and all that was typed; keep what it was worth."""
     from markscheme.keep import open_store
     from markscheme.tell.language import translate
@@ -123,6 +129,9 @@ def forget(*, file: str, name: str, yes: bool, store: str | None) -> ExitCode:
         if not yes and not click.confirm(question, err=True):
             raise UsageError("nothing was removed")
         opened.learning.forget_learner(learner.id)
+    if format_ == "json":
+        click.echo(json.dumps({"forgotten": learner.id}, indent=2))
+        return ExitCode.OK
     print_note(
         translate(
             "{name} is forgotten; results stay under {id}. Files that were exported before still"

@@ -22,7 +22,8 @@ Example:
   markscheme learn --terminal
   markscheme learn schedule --grades 4,4,3 --format json
 
-Without a command, the learner portal opens in the browser."""
+Without a command, the learner portal opens in the browser; `markscheme learn open --help` lists
+its options."""
 _OPEN = "open"
 _GRADE_EXAMS = ("practice", "capstone", "capstone-extra", "regression")
 
@@ -54,6 +55,7 @@ def command() -> None:
 @click.option("--port", type=click.IntRange(0, 65535), default=8020, show_default=True)
 @click.option("--no-open", is_flag=True, help="Print the link and do not open a browser.")
 @store_option
+@format_option
 @handle_errors
 def open_(
     *,
@@ -63,12 +65,15 @@ def open_(
     port: int,
     no_open: bool,
     store: str | None,
+    format_: str,
 ) -> ExitCode:
     """Open the learner portal; with exams, practise and sit those."""
     from markscheme.workflows.portal import load_portal
 
     portal = load_portal(exams, rubric)
     if terminal:
+        if format_ == "json":
+            raise UsageError("--terminal talks to a person; leave out --format json")
         from markscheme.cli.learn_terminal import practise
 
         return practise(portal.practice, store)
@@ -79,7 +84,7 @@ def open_(
     options = ServeOptions(
         store=store, port=port, landing="/learn/card", language=get_language(), portal=portal
     )
-    return serve_app(options, open_browser=not no_open)
+    return serve_app(options, open_browser=not no_open, format_=format_)
 
 
 def _parse_grades(ctx: click.Context, parameter: click.Parameter, text: str) -> list[int]:
@@ -209,8 +214,9 @@ def _find_item(items: tuple[Item, ...], id_: str) -> Item:
 @click.argument("paper", metavar="PAPER")
 @click.option("--output", "-o", required=True, metavar="FILE", help="The .jsonl file to write.")
 @store_option
+@format_option
 @handle_errors
-def export(paper: str, output: str, store: str | None) -> ExitCode:
+def export(paper: str, output: str, store: str | None, format_: str) -> ExitCode:
     """Write a paper as recorded answers, which `score` reads."""
     from markscheme.cli.exit_codes import print_note
     from markscheme.keep import open_store
@@ -230,6 +236,10 @@ def export(paper: str, output: str, store: str | None) -> ExitCode:
         rubric, exam = load_paper_documents(opened, found)
     with create_file_atomically(path) as partial:
         partial.write_text(format_answers(rows), encoding="utf-8")
+    if format_ == "json":
+        document = {"paper": paper, "file": str(path), "answers": len(rows)}
+        click.echo(json.dumps(document, ensure_ascii=False, indent=2))
+        return ExitCode.OK
     names = " ".join(f"-e {name}" for name in exam.names)
     print_note(
         translate(
@@ -247,8 +257,9 @@ def export(paper: str, output: str, store: str | None) -> ExitCode:
 @command.command(name="import", epilog=_EPILOG)
 @click.argument("file", metavar="FILE")
 @store_option
+@format_option
 @handle_errors
-def import_(file: str, store: str | None) -> ExitCode:
+def import_(file: str, store: str | None, format_: str) -> ExitCode:
     """Store reviews that were exported as JSON lines; those that are stored stay as they are."""
     from markscheme.cli.exit_codes import print_note
     from markscheme.keep import open_store
@@ -257,5 +268,8 @@ def import_(file: str, store: str | None) -> ExitCode:
 
     with open_store(store, create=True) as opened:
         added = import_reviews(opened, Path(file))
+    if format_ == "json":
+        click.echo(json.dumps({"file": file, "added": added}, ensure_ascii=False, indent=2))
+        return ExitCode.OK
     print_note(translate_plural("{n} new review is stored", "{n} new reviews are stored", added))
     return ExitCode.OK

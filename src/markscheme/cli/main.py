@@ -61,7 +61,7 @@ COMMANDS = {
     "break": "The exercise: remove one rule, see what it does to the scores.",
     "lint": "Check rubrics, exams, judges and decision tables for mistakes.",
     "verify": "Recompute a published breakdown and say where it is wrong.",
-    "schema": "Print the JSON Schema of rubrics, exams, judges or panels.",
+    "schema": "Print the JSON Schema of rubrics, exams, results and others.",
     "completion": "Print the completion script of a shell.",
     "mcp": "Serve the tools of markscheme to an assistant over stdio.",
 }

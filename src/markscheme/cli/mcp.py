@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from markscheme.cli.exit_codes import ExitCode, handle_errors
-from markscheme.cli.options import format_option, store_option
+from markscheme.cli.options import store_option
 from markscheme.vocabulary import UsageError
 
 _EPILOG = """\b
@@ -29,11 +29,9 @@ files of one folder, and ask no model. Needs: pip install 'markscheme[mcp]'"""
     help="The folder whose files the tools may read.  [default: this folder]",
 )
 @store_option
-@format_option
 @handle_errors
-def command(folder: str, store: str | None, format_: str) -> ExitCode:
+def command(folder: str, store: str | None) -> ExitCode:
     """Serve the tools of markscheme to an assistant, over stdio."""
-    del format_  # an error before the server starts is reported in it
     if not Path(folder).is_dir():
         raise UsageError(f"`{folder}` is no folder")
     if sys.stdin is None or sys.stdin.isatty():

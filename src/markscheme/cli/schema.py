@@ -9,6 +9,7 @@ import click
 from markscheme.cli.exit_codes import ExitCode, handle_errors
 from markscheme.cli.options import format_option
 
+NAMES = ("rubric", "exam", "judge", "panel", "gate", "result")
 _EPILOG = """\b
 Example:
   markscheme schema rubric > rubric.schema.json
@@ -20,14 +21,14 @@ its schema is."""
 @click.command(name="schema", epilog=_EPILOG)
 @click.argument(
     "name",
-    type=click.Choice(["rubric", "exam", "judge", "panel"]),
+    type=click.Choice(NAMES),
     metavar="[NAME]",
     required=False,
 )
 @format_option
 @handle_errors
 def command(name: str | None, format_: str) -> ExitCode:
-    """Print the JSON Schema of rubrics, exams, judges or panels, or all of them by name."""
+    """Print the JSON Schema of one of our formats, or of all of them by name."""
     del format_  # a schema is JSON in either format
     from markscheme.mark.axes import AxisRegistry
     from markscheme.workflows.documents import build_json_schemas

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from markscheme import Breakdown, Exam, GateReport, Item, Result, Rubric  # noqa: TC004 - annotations only
 
 _MARKER = (
-    "markscheme(rubric, exam, subject=None, at_least=None): "
+    "markscheme(rubric, exam, subject=None, at_least=None, plugin=None): "
     "one test for each item of the exam, marked by the rubric"
 )
-_MARKER_KEYS = {"rubric", "exam", "subject", "at_least"}
+_MARKER_KEYS = {"rubric", "exam", "subject", "at_least", "plugin"}
 _WORKER_KEY = "markscheme_answers"
 _MEASURES = ("latency_ms", "tokens_in", "tokens_out", "cost")
 
@@ -96,17 +96,19 @@ def _get_function_key(node: pytest.Item) -> str:
 
 def _read_marker(marker: pytest.Mark, folder: Path) -> ExamTests:
     from markscheme import MarkschemeError, load_exam, load_rubric  # noqa: PLC0415 - see above
+    from markscheme.mark.axes import load_plugin_file  # noqa: PLC0415
 
     unknown = sorted(marker.kwargs.keys() - _MARKER_KEYS)
     missing = [key for key in ("rubric", "exam") if key not in marker.kwargs]
     if marker.args or unknown or missing:
         raise pytest.Collector.CollectError(
             'use @pytest.mark.markscheme(rubric="rubric.yaml", exam="exam.yaml"), '
-            "with `subject` and `at_least` where needed"
+            "with `subject`, `at_least` and `plugin` where needed"
         )
-    exams = marker.kwargs["exam"]
-    names = exams if isinstance(exams, list | tuple) else [exams]
+    names, plugins = (_to_list(marker.kwargs.get(key)) for key in ("exam", "plugin"))
     try:
+        for plugin in plugins:
+            load_plugin_file(_find_document(plugin, folder))
         rubric = load_rubric(_find_document(marker.kwargs["rubric"], folder))
         exam = load_exam(*(_find_document(name, folder) for name in names), rubric=rubric)
     except MarkschemeError as error:
@@ -117,6 +119,13 @@ def _read_marker(marker: pytest.Mark, folder: Path) -> ExamTests:
         subject=marker.kwargs.get("subject"),
         at_least=_read_bar(marker.kwargs.get("at_least"), rubric),
     )
+
+
+def _to_list(value: Any) -> list[Any]:
+    """Return one name or several as a list; nothing as an empty one."""
+    if value is None:
+        return []
+    return list(value) if isinstance(value, list | tuple) else [value]
 
 
 def _find_document(name: str | Path, folder: Path) -> str | Path:

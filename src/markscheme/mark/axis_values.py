@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 
 from markscheme.vocabulary import (
     NOT_APPLICABLE,
@@ -36,7 +37,7 @@ def combine_axis_values(
     - If no value with a weight applies, the mean does not apply either.
     """
     applying = [
-        (Fraction(weight), value)
+        (to_exact_weight(weight), value)
         for weight, value in zip(weights, values, strict=True)
         if not isinstance(value, NotApplicable)
     ]
@@ -49,6 +50,12 @@ def combine_axis_values(
     bounded = [(weight, _to_bounds(value)) for weight, value in applying]
     highest = sum((weight * value.high for weight, value in bounded), Fraction(0)) / total
     return ScoreBounds(low=_find_lowest_mean(bounded), high=highest)
+
+
+@lru_cache(maxsize=256)
+def to_exact_weight(weight: Decimal | Fraction | int) -> Fraction:
+    """Return a weight as a fraction. A rubric has few, and they are converted for every answer."""
+    return Fraction(weight)
 
 
 def _find_lowest_mean(bounded: Sequence[_Weighted]) -> Fraction:

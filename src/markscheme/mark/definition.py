@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import structs
 
 from markscheme.mark.axis_cells import mark_cell
-from markscheme.mark.axis_values import combine_axis_values
+from markscheme.mark.axis_values import combine_axis_values, to_exact_weight
 from markscheme.mark.response import read_response
 from markscheme.vocabulary import (
     Axis,
@@ -69,7 +69,7 @@ def mark_answer(
 
 def weigh_cell(spec: AxisSpec, cell: Cell) -> Fraction | None:
     """Return the weighted value of a cell, or `None` if it has no value."""
-    return None if cell.value is None else Fraction(spec.weight) * cell.value
+    return None if cell.value is None else to_exact_weight(spec.weight) * cell.value
 
 
 def compute_score(rubric: Rubric, values: Sequence[AxisValue]) -> Fraction | None:

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from markscheme.vocabulary import Item
     from markscheme.web.requests import WebRequest
 
-_SIZES = (10, 20)
-
 
 async def show_exams(request: WebRequest) -> Response:
     """Show the learner's papers, and the exam to begin."""
@@ -51,7 +49,6 @@ async def show_exams(request: WebRequest) -> Response:
         "exams.html",
         papers=[{"paper": paper, "score": scores.get(paper.id)} for paper in papers],
         exam=portal.exam,
-        sizes=[size for size in _SIZES if size < len(portal.exam.items)],
         minutes=portal.minutes,
         new_id=make_id(),
     )
@@ -67,7 +64,7 @@ def _find_scores(store: Store, papers: list[Paper]) -> dict[str, str]:
 
 
 async def begin_paper(request: WebRequest) -> Response:
-    """Open a paper: the whole exam, or a quiz of its first items that were chosen by chance."""
+    """Open a paper: an exam, with a time limit if that is asked for, or a quiz."""
     form = await read_form(request)
     portal, learner = request.services.portal, find_learner(request)
     mode = PaperMode.QUIZ if form.get("mode") == "quiz" else PaperMode.EXAM

@@ -94,7 +94,7 @@ async def show_start(request: WebRequest) -> Response:
     decks = await request.services.read(load)
     if portal.practice.items == portal.replayed.items:
         decks = decks[:1]
-    return render(request, "learn.html", decks=decks, formats=EXPORTS)
+    return render(request, "learn.html", decks=decks)
 
 
 async def show_card(request: WebRequest) -> Response:

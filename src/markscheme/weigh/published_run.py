@@ -31,6 +31,7 @@ from markscheme.weigh.totals import (
     Measures,
     MeasureTotal,
     Run,
+    is_bounds,
     parse_judging_records,
     read_axis_values,
 )
@@ -223,8 +224,9 @@ class _PublishedRunSource:
         for key in ("cell_status", "cell_bounds"):
             if not isinstance(row.get(key), dict | None):
                 yield self._build_problem((*place, key), "must be a mapping of axes, or null")
-        for axis, bounds in (row.get("cell_bounds") or {}).items():
-            if bounds is not None and not _is_valid_bounds(bounds):
+        known = row.get("cell_bounds")
+        for axis, bounds in known.items() if isinstance(known, dict) else ():
+            if bounds is not None and not is_bounds(bounds):
                 message = "must be the lowest and the highest value, or null"
                 yield self._build_problem((*place, "cell_bounds", axis), message)
         for key in _MEASURE_KEYS:
@@ -264,12 +266,6 @@ class _PublishedRunSource:
         for row in rows:
             items[row["item"]][read_axis_values(row, self.axes)] += 1
         return Marks(axes=self.axes, items=items, errors=self.published.error_count)
-
-
-def _is_valid_bounds(bounds: Any) -> bool:
-    numbers = bounds if isinstance(bounds, list) else ()
-    known = [n for n in numbers if isinstance(n, int | Decimal) and not isinstance(n, bool)]
-    return len(known) == len(numbers) == 2 and known[0] <= known[1] <= 1  # noqa: PLR2004
 
 
 def _is_valid_subject(value: Any) -> bool:

@@ -153,12 +153,14 @@ def verify_published(
     Item ids, expectations and groups by tag are checked only if the exam is known.
     """
     leading = next((spec for spec in rubric if spec.axis is find_leading_axis(rubric)), None)
-    items: dict[Any, Item] = {item.id: item for item in exam.items} if exam else {}
+    items = {item.id: item for item in exam.items} if exam else {}
     rows = [_read_row(place, record, rubric, leading) for place, record in published.records]
     findings = [
         _build_finding(published, mismatch, row.record.get("item"))
         for row in rows
-        for mismatch in _compare_row(row, rubric, leading, items.get(row.record.get("item")))
+        for mismatch in _compare_row(
+            row, rubric, leading, items.get(_get_text(row.record, "item") or "")
+        )
     ]
     totals = _Totals(published=published, rubric=rubric, exam=exam, rows=rows)
     findings += [_build_finding(published, mismatch) for mismatch in totals.compare()]

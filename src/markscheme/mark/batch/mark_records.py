@@ -62,7 +62,7 @@ def _restore_mark(record: Mapping[str, Any]) -> Mark:
     source = record.get("source")
     return Mark(
         score=_restore_score(record),
-        source=MarkSource(source) if source in set(MarkSource) else MarkSource.PERSON,
+        source=MarkSource(source) if source in list(MarkSource) else MarkSource.PERSON,
         by=str(record.get("by") or ""),
         criterion=str(record.get("criterion") or ""),
         why=str(record.get("why") or ""),

@@ -14,6 +14,7 @@ Every `score` loads this package, so nothing here imports gates, statistics or c
 from markscheme.weigh.totals.marks import (
     AxisValues,
     Marks,
+    is_bounds,
     is_unscored,
     read_axis_values,
     recover_axis_value,
@@ -56,6 +57,7 @@ __all__ = [
     "WeightScale",
     "build_variant_records",
     "explain_incomplete",
+    "is_bounds",
     "is_unscored",
     "parse_judging_records",
     "parse_operation_group",

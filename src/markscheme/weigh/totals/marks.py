@@ -51,14 +51,28 @@ def recover_axis_value(
 
 
 def read_axis_values(row: Mapping[str, Any], axes: Iterable[str]) -> AxisValues:
-    """Return what a published row says of each axis."""
-    statuses, bounds = row.get("cell_status") or {}, row.get("cell_bounds") or {}
+    """Return what a published row says of each axis; what is not understood says nothing."""
+    statuses, bounds = (_get_mapping(row, name) for name in ("cell_status", "cell_bounds"))
     return tuple(
         recover_axis_value(
-            row["breakdown"][axis], statuses.get(axis), *(bounds.get(axis) or (None, None))
+            row["breakdown"][axis],
+            statuses.get(axis),
+            *(bounds[axis] if is_bounds(bounds.get(axis)) else (None, None)),
         )
         for axis in axes
     )
+
+
+def _get_mapping(row: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    value = row.get(name)
+    return value if isinstance(value, Mapping) else {}
+
+
+def is_bounds(value: Any) -> bool:
+    """Return whether a published value is two numbers in order, and none above 1."""
+    numbers = value if isinstance(value, list) else ()
+    known = [n for n in numbers if isinstance(n, int | Decimal) and not isinstance(n, bool)]
+    return len(known) == len(numbers) == 2 and known[0] <= known[1] <= 1  # noqa: PLR2004
 
 
 def _recover_number(value: float | Decimal) -> Fraction:

@@ -285,11 +285,11 @@ def summarise_marks(
     scale, unknown = WeightScale(rubric), UnknownAnswers(rubric, exam)
     summaries, absent = [], defaultdict[str, dict[AxisValues, int]](dict)
     for subject, marks in subjects:
-        means = _summarise_means(scale, marks, unknown.fill(marks), unknown.list_errors(marks))
+        whole = unknown.fill(marks)
+        means = _summarise_means(scale, marks, whole, unknown.list_errors(marks))
         summaries.append(SubjectSummary(subject=subject, missing=marks.missing, **means))
-        filled = unknown.fill(marks)
         for item in marks.missing:
-            for values, n in filled.items[item].items():
+            for values, n in whole.items[item].items():
                 absent[item][values] = absent[item].get(values, 0) + n
     filled, errors = _add_absent(together, absent), unknown.list_errors(together)
     return Summary(
