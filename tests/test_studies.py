@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from commands import Done, here
 from comparisons import ITEMS, Files
@@ -370,4 +371,10 @@ def test_disagreements_of_two_points_are_decided_after_closing(place: str) -> No
             ("q1", "small"),
         ]
         assert [one.decided and one.decided.score for one in found] == ["2", None]
+        for other, why in (
+            (structs.replace(decision, score="3"), "belongs to another decision"),
+            (structs.replace(decision, id=""), "is no id"),
+        ):
+            with pytest.raises(UsageError, match=why):
+                adjudicate(store, study, other)
         assert len(store.studies.read_adjudications(study.id)) == 1

@@ -159,6 +159,11 @@ class StoredCalibration(Struct, frozen=True, kw_only=True):
     body: Mapping[str, Any]
 
 
+def format_time(time: datetime) -> str:
+    """Return a time as the store writes it."""
+    return time.isoformat(timespec="microseconds")
+
+
 def parse_document_row(digest: str, kind: str, *rest: Any) -> Document:
     """Return a document from its row; raise `ValueError` if it does not match its digest."""
     name, version, fingerprint, body = rest

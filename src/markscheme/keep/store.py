@@ -23,6 +23,7 @@ from markscheme.keep.records import (
     StoredOutcomes,
     StoredRun,
     Tag,
+    format_time,
     parse_baseline_row,
     parse_calibration_row,
     parse_document_row,
@@ -343,7 +344,7 @@ class Store:
         self._database.execute_change(
             "INSERT INTO baselines (rubric, exam, run, set_at, set_by, note)"
             " VALUES (?, ?, ?, ?, ?, ?)",
-            [baseline.rubric, baseline.exam, run, _format_time(baseline.set_at), by, note],
+            [baseline.rubric, baseline.exam, run, format_time(baseline.set_at), by, note],
         )
         return baseline
 
@@ -412,8 +413,4 @@ class Store:
         return self._database.fetch_records(query, [], parse_calibration_row)
 
     def _format_current_time(self) -> str:
-        return _format_time(self._now())
-
-
-def _format_time(time: datetime) -> str:
-    return time.isoformat(timespec="microseconds")
+        return format_time(self._now())

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from markscheme.keep.records import DocumentReference
+from markscheme.keep.records import DocumentReference, format_time
 from markscheme.keep.runs import generate_id
 from markscheme.vocabulary import (
     Adjudication,
@@ -171,7 +171,7 @@ class StudyTables:
             "INSERT INTO study_leases (study, item, rater, kind, at, variants, place)"
             " VALUES (?, ?, ?, ?, ?, ?, ?)",
             [
-                *(study, event.item, event.rater, event.kind.value, _format_time(event.at)),
+                *(study, event.item, event.rater, event.kind.value, format_time(event.at)),
                 *(dump_json(list(event.order)), event.place),
             ],
         )
@@ -198,7 +198,7 @@ class StudyTables:
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             [
                 *(study, mark.id, mark.rater, mark.item, mark.variant, mark.axis, mark.criterion),
-                *(mark.score, mark.note, mark.undoes, _format_time(mark.at)),
+                *(mark.score, mark.note, mark.undoes, format_time(mark.at)),
             ],
         )
 
@@ -226,19 +226,20 @@ class StudyTables:
             [study, self._format_now(), by],
         )
 
-    def add_adjudication(self, study: str, adjudication: Adjudication) -> None:
-        """Append what was decided about a disagreement; one with the same id is stored once."""
+    def add_adjudication(self, study: str, adjudication: Adjudication) -> bool:
+        """Append what was decided about a disagreement; return False if its id is there already."""
         decided = adjudication
-        self._database.execute_change(
+        added = self._database.execute_change(
             "INSERT INTO study_adjudications"
             " (id, study, item, variant, axis, criterion, score, note, decided_by, at)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING",
             [
                 *(decided.id, study, decided.item, decided.variant, decided.axis),
                 *(decided.criterion, decided.score, decided.note, decided.by),
-                _format_time(decided.at),
+                format_time(decided.at),
             ],
         )
+        return bool(added)
 
     def read_adjudications(self, study: str) -> list[Adjudication]:
         """Return all adjudications in their order; a later one replaces an earlier one."""
@@ -267,17 +268,13 @@ class StudyTables:
         return self._now()
 
     def _format_now(self) -> str:
-        return _format_time(self._now())
+        return format_time(self._now())
 
 
 def _filter_rows(**wanted: str | None) -> tuple[str, list[str]]:
     """Return the condition that these columns have these values; `None` is any value."""
     values = {column: value for column, value in wanted.items() if value is not None}
     return f"WHERE {' AND '.join(f'{column} = ?' for column in values)}", [*values.values()]
-
-
-def _format_time(time: datetime) -> str:
-    return time.isoformat(timespec="microseconds")
 
 
 def _parse_reference(

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from markscheme.keep.records import format_time
+
 if TYPE_CHECKING:
     from markscheme.keep.database import Database
 
@@ -75,8 +77,8 @@ class WebAccess:
                 digest_token(token),
                 *_list_grant_values(grant),
                 landing,
-                _format_time(now),
-                _format_time(now + lifetime),
+                format_time(now),
+                format_time(now + lifetime),
             ],
         )
         return token
@@ -95,7 +97,7 @@ class WebAccess:
             # The primary key decides who of two was first.
             first = self._database.execute_change(
                 "INSERT INTO web_link_uses (link, used) VALUES (?, ?) ON CONFLICT DO NOTHING",
-                [link, _format_time(self._now())],
+                [link, format_time(self._now())],
             )
             if not first:
                 return None
@@ -117,8 +119,8 @@ class WebAccess:
                 [
                     digest_token(token),
                     *_list_grant_values(grant),
-                    _format_time(now),
-                    _format_time(now + SESSION_LIFETIME),
+                    format_time(now),
+                    format_time(now + SESSION_LIFETIME),
                 ],
             )
         return token
@@ -143,7 +145,7 @@ class WebAccess:
         self._database.execute_change(
             "INSERT INTO web_session_ends (session, ended)"
             " SELECT digest, ? FROM web_sessions WHERE digest = ? ON CONFLICT DO NOTHING",
-            [_format_time(self._now()), digest_token(token)],
+            [format_time(self._now()), digest_token(token)],
         )
 
     def end_learner_sessions(self, learner: str) -> None:
@@ -151,7 +153,7 @@ class WebAccess:
         self._database.execute_change(
             "INSERT INTO web_session_ends (session, ended) SELECT digest, ? FROM web_sessions"
             " WHERE role = ? AND person = ? ON CONFLICT DO NOTHING",
-            [_format_time(self._now()), Role.LEARNER.value, learner],
+            [format_time(self._now()), Role.LEARNER.value, learner],
         )
 
 
@@ -162,7 +164,3 @@ def digest_token(token: str) -> str:
 
 def _list_grant_values(grant: Grant) -> list[str | None]:
     return [grant.role.value, grant.scope, grant.person]
-
-
-def _format_time(time: datetime) -> str:
-    return time.isoformat(timespec="microseconds")

@@ -16,9 +16,9 @@ from markscheme.vocabulary import format_decimal, format_fixed, sentence
 from markscheme.web.attempts import AttemptLimiter
 from markscheme.web.entry import set_session_cookie
 from markscheme.web.pages import render
-from markscheme.web.requests import read_form, redirect
+from markscheme.web.requests import download, read_form, redirect
 from markscheme.workflows.class_overview import analyse_class_items, load_class_overview
-from markscheme.workflows.review_files import format_reviews
+from markscheme.workflows.review_files import EXPORTS, format_reviews
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -153,9 +153,4 @@ async def export_class(request: WebRequest) -> Response:
         return format_reviews(reviews, "csv")
 
     text = await request.services.read(load)
-    disposition = f'attachment; filename="{class_name}.csv"'
-    return Response(
-        text.encode(),
-        media_type="text/csv; charset=utf-8",
-        headers={"content-disposition": disposition},
-    )
+    return download(text, f"{class_name}.csv", EXPORTS["csv"])

@@ -19,8 +19,8 @@ from markscheme.learn import AnswerField, build_answer, explain_answer, list_ans
 from markscheme.mark import mark_answer, read_response
 from markscheme.vocabulary import Exam, Rubric, format_decimal, format_short, sentence
 from markscheme.web.pages import render
-from markscheme.web.practice import find_learner, list_tags, make_id
-from markscheme.web.requests import read_form, redirect
+from markscheme.web.practice import find_learner, list_tags
+from markscheme.web.requests import make_id, read_form, redirect
 from markscheme.workflows.class_overview import read_score
 from markscheme.workflows.papers import (
     check_not_forgotten,

@@ -6,7 +6,6 @@ the browser is sent to a page of its own for the feedback, which can be reloaded
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -35,7 +34,7 @@ from markscheme.mark import read_response
 from markscheme.tell.language import translate_stored
 from markscheme.vocabulary import format_decimal, sentence
 from markscheme.web.pages import render
-from markscheme.web.requests import read_form, redirect
+from markscheme.web.requests import download, make_id, read_form, redirect
 from markscheme.workflows.practice import (
     CardAnswer,
     CardProgress,
@@ -52,14 +51,8 @@ if TYPE_CHECKING:
     from markscheme.web.requests import WebRequest
 
 _PACK_SIZE = 40
-_ID_BYTES = 12
 _FIELD = "f-"
 _MAX_MS = 86_400_000
-
-
-def make_id() -> str:
-    """Return a new id for a record that a form will send."""
-    return secrets.token_hex(_ID_BYTES)
 
 
 def find_learner(request: WebRequest) -> str:
@@ -307,5 +300,4 @@ async def export(request: WebRequest) -> Response:
     body = await request.services.read(
         lambda store: export_cards(store, settings, learner, now, suffix)
     )
-    disposition = f'attachment; filename="markscheme-{deck}.{suffix}"'
-    return Response(body, media_type=EXPORTS[suffix], headers={"content-disposition": disposition})
+    return download(body, f"markscheme-{deck}.{suffix}", EXPORTS[suffix])

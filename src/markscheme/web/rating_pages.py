@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
-from uuid import uuid4
 
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
@@ -26,7 +25,7 @@ from markscheme.tell.language import translate
 from markscheme.tell.transcript import list_activity
 from markscheme.vocabulary import NoteAxis, ScaleAxis, format_short
 from markscheme.web.pages import render
-from markscheme.web.requests import read_form, redirect
+from markscheme.web.requests import make_id, read_form, redirect
 from markscheme.weigh.rating_design import compute_text_key
 from markscheme.weigh.rating_study import MarkKey, Seat
 from markscheme.workflows.study import (
@@ -163,7 +162,7 @@ async def show_overview(request: WebRequest) -> Response:
         rows=rows,
         finished=sum(row["is_finished"] for row in rows),
         can_undo=sheet.can_undo and not is_closed,
-        id=str(uuid4()),
+        id=make_id(),
         by_axis=study.is_by_axis,
     )
 
@@ -215,8 +214,8 @@ async def show_card(request: WebRequest) -> Response:
         is_sent_back="open" in request.query_params,
         is_lost=request.query_params.get("state") == "lost",
         can_undo=sheet.can_undo,
-        form_id=str(uuid4()),
-        undo_id=str(uuid4()),
+        form_id=make_id(),
+        undo_id=make_id(),
         focus=request.query_params.get("at", ""),
         queue=compute_text_key(study.id, rater, 0),
     )
@@ -415,17 +414,8 @@ async def _load_own_study(request: WebRequest) -> RatingStudy:
     id_ = request.path_params["study"]
     if request.grant is None or request.grant.scope != id_:
         raise HTTPException(403)
-    studies = get_studies(request)
+    studies = request.services.get_cache(StudyCache)
     return await request.services.read(lambda store: studies.load(store, id_))
-
-
-def get_studies(request: WebRequest) -> StudyCache:
-    """Return the studies that the app has parsed."""
-    state = request.app.state
-    if not hasattr(state, "studies"):
-        state.studies = StudyCache()
-    studies: StudyCache = state.studies
-    return studies
 
 
 def _get_rater(request: WebRequest) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 import sys
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 LANGUAGE_COOKIE = "markscheme-language"
 MAX_FIELD_BYTES = 10_000
 MAX_FIELDS = 1_000
+_ID_BYTES = 12
 
 SIGNED_IN = frozenset(Role)
 EVERYBODY: frozenset[Role | None] = frozenset({*Role, None})
@@ -208,6 +210,17 @@ async def read_form(request: Request) -> Mapping[str, str]:
         if len(name.encode()) + len(value.encode()) > MAX_FIELD_BYTES:
             raise HTTPException(413, sentence("a field is longer than 10,000 bytes"))
     return dict(fields)
+
+
+def make_id() -> str:
+    """Return a new id for a record that a form will send: sent twice, it counts once."""
+    return secrets.token_hex(_ID_BYTES)
+
+
+def download(body: bytes | str, name: str, media_type: str) -> Response:
+    """Answer with a file to keep; `name` is one that is safe in a header."""
+    headers = {"content-disposition": f'attachment; filename="{name}"'}
+    return Response(body, media_type=media_type, headers=headers)
 
 
 def redirect(path: str) -> Response:

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from markscheme.vocabulary import sentence
 from markscheme.web import run_views
 from markscheme.web.pages import render, render_html_page
-from markscheme.web.requests import read_form, redirect
+from markscheme.web.requests import download, read_form, redirect
 
 if TYPE_CHECKING:
     from markscheme.web.requests import WebRequest
@@ -35,11 +35,7 @@ async def download_report(request: WebRequest) -> Response:
     """Answer with the report of a run as a file that needs no other."""
     name = request.path_params["run"]
     text = await request.services.read(lambda store: run_views.render_report_file(store, name))
-    return Response(
-        text,
-        media_type="text/html; charset=utf-8",
-        headers={"content-disposition": 'attachment; filename="report.html"'},
-    )
+    return download(text, "report.html", "text/html; charset=utf-8")
 
 
 async def list_items(request: WebRequest) -> Response:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
 
 from starlette.responses import Response
 
@@ -15,11 +14,11 @@ from markscheme.read.rating_scores import NOT_APPLICABLE, allows_not_applicable,
 from markscheme.tell.agreement_html import build_agreement_page
 from markscheme.vocabulary import Adjudication, NoteAxis, format_short
 from markscheme.web.pages import render, render_html_page
-from markscheme.web.rating_pages import get_studies
-from markscheme.web.requests import read_form, redirect
+from markscheme.web.requests import download, make_id, read_form, redirect
 from markscheme.workflows.judge_files import format_ratings_csv
 from markscheme.workflows.study import (
     RatingStudy,
+    StudyCache,
     create_rater_link,
     load_study,
     read_blind_answers,
@@ -47,7 +46,7 @@ _BY_OWNER = "owner"
 
 async def list_studies(request: WebRequest) -> Response:
     """Show all studies with their progress."""
-    cache = get_studies(request)
+    cache = request.services.get_cache(StudyCache)
 
     def read(store: Store) -> list[tuple[RatingStudy, StudyProgress]]:
         studies = [cache.load(store, stored.id) for stored in store.studies.list_studies()]
@@ -116,7 +115,7 @@ def _describe_disagreement(study: RatingStudy, found: Disagreement, text: str) -
         ],
         "decided": found.decided,
         "options": options,
-        "id": str(uuid4()),
+        "id": make_id(),
     }
 
 
@@ -201,8 +200,4 @@ async def download_adjudications(request: WebRequest) -> Response:
 
 
 def _answer_csv(name: str, ratings: Sequence[Rating]) -> Response:
-    return Response(
-        format_ratings_csv(ratings),
-        media_type="text/csv; charset=utf-8",
-        headers={"content-disposition": f'attachment; filename="{name}"'},
-    )
+    return download(format_ratings_csv(ratings), name, "text/csv; charset=utf-8")

@@ -195,6 +195,13 @@ def record_marks(
             _finish_if_complete(store, study, seat, fold_marks([*given, *added]), now)
 
 
+def check_client_id(id_: str) -> None:
+    """Refuse what is no id of a mark or a decision; the client makes these ids."""
+    if not _ID.fullmatch(id_):
+        message = f"{format_value(id_)} is no id of a mark; allowed: 8 to 64 letters, digits"
+        raise UsageError(f"{message} and `-`")
+
+
 def _read_rater_seats(store: Store, study: RatingStudy, rater: str) -> list[Seat]:
     """Return the queries that a rater was given, touched by lease events alone."""
     events = store.studies.read_lease_events(study.id, rater=rater)
@@ -212,9 +219,7 @@ def _build_mark(
     study: RatingStudy, rater: str, seats: Sequence[Seat], request: MarkRequest, now: datetime
 ) -> StudyMark:
     """Check a mark and return it as the store keeps it."""
-    if not _ID.fullmatch(request.id):
-        message = f"{format_value(request.id)} is no id of a mark; allowed: 8 to 64 letters and"
-        raise UsageError(f"{message} digits")
+    check_client_id(request.id)
     seat = _find_seat(seats, request.place)
     question = _find_question(study, seat.item, request)
     note = to_nfc(request.note.strip())
@@ -312,8 +317,7 @@ def undo_mark(store: Store, study: RatingStudy, rater: str, id_: str) -> StudyMa
     Raises:
         StudyClosedError, SeatLostError: as for `record_marks`.
     """
-    if not _ID.fullmatch(id_):
-        raise UsageError(f"{format_value(id_)} is no id of a mark")
+    check_client_id(id_)
     with store.transaction():
         is_closed = store.studies.lock_study(study.id)
         known = store.studies.find_mark(id_)

@@ -12,6 +12,8 @@ from datetime import UTC
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from msgspec import structs
+
 from markscheme.read.documents import compute_exam_fingerprint
 from markscheme.read.marks import read_mark_ratings
 from markscheme.read.nfc import to_nfc
@@ -41,7 +43,7 @@ from markscheme.weigh.rating_study import (
 from markscheme.workflows.agree import agree
 from markscheme.workflows.judged_ratings import build_rating_row
 from markscheme.workflows.study import RatingStudy, StudyQuestion, load_study
-from markscheme.workflows.study_marks import list_open_questions
+from markscheme.workflows.study_marks import check_client_id, list_open_questions
 
 if TYPE_CHECKING:
     from markscheme.keep import Store
@@ -269,9 +271,10 @@ def adjudicate(store: Store, study: RatingStudy, adjudication: Adjudication) -> 
     """Record what was decided about a disagreement. Ratings stay as they are.
 
     Raises:
-        UsageError: the study is open, or the score is not allowed.
+        UsageError: the study is open, the score is not allowed, or another decision has the id.
     """
     check_closed(study)
+    check_client_id(adjudication.id)
     key = MarkKey(
         adjudication.item, adjudication.variant, adjudication.axis, adjudication.criterion
     )
@@ -281,21 +284,15 @@ def adjudicate(store: Store, study: RatingStudy, adjudication: Adjudication) -> 
     score = parse_rated_score(adjudication.score, question.kind)
     if score is None:
         raise UsageError(describe_wrong_score(adjudication.score, question.kind))
-    text = score if isinstance(score, str) else format_short(score)
-    store.studies.add_adjudication(
-        study.id,
-        Adjudication(
-            id=adjudication.id,
-            item=key.item,
-            variant=key.variant,
-            axis=key.axis,
-            criterion=key.criterion,
-            score=text,
-            note=to_nfc(adjudication.note.strip()),
-            by=adjudication.by,
-            at=adjudication.at,
-        ),
+    decided = structs.replace(
+        adjudication,
+        score=score if isinstance(score, str) else format_short(score),
+        note=to_nfc(adjudication.note.strip()),
     )
+    if not store.studies.add_adjudication(study.id, decided):
+        known = store.studies.read_adjudications(study.id)
+        if not any(structs.replace(decided, at=other.at) == other for other in known):
+            raise UsageError(f"the id {format_value(decided.id)} belongs to another decision")
 
 
 def collect_adjudications(store: Store, study: RatingStudy) -> tuple[Rating, ...]:
