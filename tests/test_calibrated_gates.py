@@ -185,6 +185,20 @@ def test_a_result_file_is_gated_like_the_run(calibrated: Project) -> None:
     assert "the file does not say whether people or a judge marked it" in because_of(done)
 
 
+def test_a_result_file_whose_marks_are_a_judges_but_that_does_not_say_which_decides_nothing(
+    calibrated: Project,
+) -> None:
+    result = calibrated.folder / "unsaid.json"
+    calibrated.score("-o", str(result))
+    document = json.loads(result.read_text("utf-8"))
+    assert set(document.pop("judging")) == set(AXES)
+    result.write_text(json.dumps(document), encoding="utf-8")
+    documents = ("-r", calibrated.rubric, "-e", calibrated.exam, "--store", calibrated.store)
+    done = here("gate", result, *documents, "--format", "json")
+    assert set(outcomes_of(done).values()) == {"undecided"}
+    assert "does not say whether people or a judge marked it" in because_of(done)
+
+
 def test_a_result_in_memory_has_no_calibration_until_one_is_looked_up(
     calibrated: Project,
 ) -> None:

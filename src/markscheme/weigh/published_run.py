@@ -19,9 +19,11 @@ from markscheme.vocabulary import (
     DocumentError,
     Exam,
     JudgedAxis,
+    MarkSource,
     Problem,
     RowError,
     Rubric,
+    ScoreBounds,
     UsageError,
     sentence,
 )
@@ -41,6 +43,7 @@ _UNKNOWN_MARKERS = sentence(
     "the file does not say whether people or a judge marked it; write the result as .json, or judge"
     " the stored run"
 )
+_SOURCES_BESIDE_JUDGES = {source.value for source in MarkSource if source is not MarkSource.JUDGE}
 _MEASURE_KEYS = ("latency_ms", "cost", "tokens_in", "tokens_out")
 
 
@@ -121,6 +124,22 @@ def _select_subject(published: PublishedResult, subject: str | None) -> str | No
     return subject if subject is not None else next(iter(subjects), None)
 
 
+def _is_mapping_of_mappings(value: Any) -> bool:
+    return isinstance(value, dict) and all(isinstance(entry, dict) for entry in value.values())
+
+
+def _may_be_judged(row: Mapping[str, Any], axis: str) -> bool:
+    """Whether a row has a mark of a judge, or a value of an axis without any marks."""
+    published = row.get("marks")
+    marks = published.get(axis) if isinstance(published, dict) else None
+    if not isinstance(marks, list):
+        # A file of another rubric may not have the axis.
+        known = axis in row["breakdown"]
+        return not (known and isinstance(read_axis_values(row, [axis])[0], ScoreBounds))
+    sources = [mark.get("source") if isinstance(mark, dict) else None for mark in marks]
+    return not _SOURCES_BESIDE_JUDGES.issuperset(sources)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _PublishedRunSource:
     """A published file, with the rubric and the exam that it is read for."""
@@ -136,14 +155,19 @@ class _PublishedRunSource:
         return value if isinstance(value, str) else None
 
     def list_judged_axes(self) -> dict[str, JudgedAxis]:
-        """Return the axes that judges marked; of rows alone, all that judges could have marked."""
+        """Return the axes that judges marked, or may have marked for all that the file says.
+
+        Rows alone do not say it. A document does, unless one of its marks says otherwise.
+        """
+        marked = {spec.name for spec in self.rubric if isinstance(spec.axis, MarkedAxis)}
         records = self.published.document.get("judging", {})
-        if self.published.document and isinstance(records, dict):
-            stated = {axis: record for axis, record in records.items() if isinstance(record, dict)}
-            if len(stated) == len(records):
-                return parse_judging_records(stated)
-        unknown = JudgedAxis(judge="", doubt=_UNKNOWN_MARKERS)
-        return {spec.name: unknown for spec in self.rubric if isinstance(spec.axis, MarkedAxis)}
+        stated: dict[str, JudgedAxis] = {}
+        unsaid = marked
+        if self.published.document and _is_mapping_of_mappings(records):
+            stated = parse_judging_records(records)
+            rows = [row for _, row in self.published.records]
+            unsaid = {a for a in marked - stated.keys() if any(_may_be_judged(r, a) for r in rows)}
+        return stated | dict.fromkeys(unsaid, JudgedAxis(judge="", doubt=_UNKNOWN_MARKERS))
 
     @property
     def is_same_rubric(self) -> bool:
