@@ -168,3 +168,13 @@ def test_further_attempts_of_an_item_are_attempts_of_the_run(folder: Path, own_s
         (run,) = store.list_runs()
     assert run.subject == "m"
     assert json.loads(json.dumps(run.counts))["answers"] == 12
+
+
+def test_gates_that_were_asked_for_need_a_test_that_marks(folder: Path) -> None:
+    tests = folder / "test_numbers.py"
+    marking = tests.read_text().replace("marks(item.prompt)", "assert item.prompt")
+    tests.write_text(marking.replace("(item, marks)", "(item)"))
+    assert run_pytest(folder, "--markscheme-no-store").returncode == 0
+    done = run_pytest(folder, "--markscheme-no-store", "--markscheme-gate")
+    assert done.returncode == pytest.ExitCode.INTERRUPTED
+    assert "it needs the argument `marks`" in done.stdout

@@ -76,6 +76,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
             f"{metafunc.function.__name__} has the marker `markscheme`, so it needs the argument "
             "`item`, and `marks` to mark the answer"
         )
+    if metafunc.config.getoption("--markscheme-gate") and "marks" not in metafunc.fixturenames:
+        # Nothing would be marked, so no gate could fail.
+        raise pytest.Collector.CollectError(
+            f"--markscheme-gate judges {metafunc.function.__name__}, so it needs the argument "
+            "`marks`"
+        )
     tests = _load_tests(metafunc, marker)
     items = tests.exam.items
     metafunc.parametrize("item", items, ids=[item.id for item in items])
