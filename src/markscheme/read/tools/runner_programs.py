@@ -193,21 +193,7 @@ RUNNER_JUDGES: dict[str, ProgramJudge] = {
     "rails": _judge_code_option("rails", "ruby", "runner", ""),
     "make": _judge_by_flag("make", _CHANGING_TARGET),
     "gmake": _judge_by_flag("gmake", _CHANGING_TARGET),
-    **{
-        name: _judge_by_flag(name, _CHANGING_TARGET)
-        for name in (
-            "ninja",
-            "just",
-            "task",
-            "gulp",
-            "grunt",
-            "poe",
-            "invoke",
-            "inv",
-            "doit",
-            "mask",
-        )
-    },
+    **{name: _judge_by_flag(name, _CHANGING_TARGET) for name in _TASK_RUNNERS},
     "cmake": _judge_by_flag("cmake", _CMAKE_WRITES),
     "hyperfine": _judge_script_operands,
     "concurrently": _judge_script_operands,
