@@ -221,6 +221,29 @@ def test_the_latest_answer_to_an_item_counts(place: str) -> None:
         assert (answer.fields, answer.flagged) == ({"correction": "two"}, True)
 
 
+def test_the_first_answer_of_a_quiz_counts_because_feedback_follows_it(place: str) -> None:
+    with open_store(place, create=True) as store:
+        store.learning.ensure_own_learner()
+        open_paper(
+            store,
+            id_="q1",
+            learner=OWN_LEARNER,
+            rubric=RUBRIC,
+            exam=EXAM,
+            mode=PaperMode.QUIZ,
+            now=NOW,
+        )
+        added = [
+            store.learning.add_paper_answers(
+                [PaperAnswer(id=typed, paper="q1", item=item, at=NOW, fields={"correction": typed})]
+            )
+            for item, typed in (("x-39-01", "one"), ("x-39-01", "two"), ("x-39-02", "three"))
+        ]
+        assert added == [1, 0, 1]
+        answers = store.learning.list_paper_answers("q1")
+        assert [answer.id for answer in answers.values()] == ["one", "three"]
+
+
 def test_the_papers_json_equals_score_of_its_export_byte_for_byte(tmp_path: Path) -> None:
     typed = {
         "x-39-01": {

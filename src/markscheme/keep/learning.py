@@ -345,7 +345,10 @@ class LearningRecords:
         return self._database.fetch_records(query, values, _parse_paper_row)
 
     def add_paper_answers(self, answers: Iterable[PaperAnswer]) -> int:
-        """Store answers of papers that are not handed in yet; return how many were new."""
+        """Store answers of papers that are not handed in yet; return how many were new.
+
+        In a quiz the first answer to an item stays, because the learner then sees what is right.
+        """
         given = list(answers)
         for answer in given:
             _check_id(answer.id)
@@ -360,8 +363,13 @@ class LearningRecords:
             is_new = self._database.execute_change(
                 "INSERT INTO paper_answers (id, paper, item, at, flagged) SELECT ?, id, ?, ?, ?"
                 " FROM papers WHERE id = ? AND id NOT IN (SELECT paper FROM hand_ins)"
+                " AND (mode <> ? OR NOT EXISTS"
+                " (SELECT 1 FROM paper_answers AS given WHERE given.paper = ? AND given.item = ?))"
                 " ON CONFLICT (id) DO NOTHING",
-                [answer.id, answer.item, answer.at.isoformat(), int(answer.flagged), answer.paper],
+                [
+                    *(answer.id, answer.item, answer.at.isoformat(), int(answer.flagged)),
+                    *(answer.paper, PaperMode.QUIZ.value, answer.paper, answer.item),
+                ],
             )
             if is_new:
                 self._database.execute_change(
