@@ -303,6 +303,21 @@ def test_a_calibration_counts_until_it_expires() -> None:
     assert expired == "the calibration c1 expired on 2026-12-01"
 
 
+def test_days_that_no_calendar_has_are_refused_before_anything_is_asked(project: Project) -> None:
+    done = project.calibrate("--days", "99999999")
+    assert done.code == 2
+    assert "99999999" in done.err
+    with pytest.raises(markscheme.UsageError, match="at most 36,500 days"):
+        markscheme.calibrate(
+            project.rubric,
+            project.exam,
+            project.answers,
+            project.judge,
+            ratings=project.people,
+            days=36_501,
+        )
+
+
 def test_the_reason_names_what_is_other_than_calibrated() -> None:
     now = datetime(2026, 11, 1, tzinfo=UTC)
 

@@ -91,7 +91,7 @@ class _SampleParam(click.ParamType[tuple[int, int]]):
 )
 @click.option(
     "--days",
-    type=click.IntRange(1),
+    type=click.IntRange(1, 36_500),
     default=90,
     show_default=True,
     metavar="N",

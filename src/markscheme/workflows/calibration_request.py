@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 NEEDED_KAPPA = Fraction(3, 5)
 """The kappa that the lower bound has to reach: agreement that is called substantial."""
 VALID_DAYS = 90
+MAX_VALID_DAYS = 36_500
 
 
 class Sample(NamedTuple):
@@ -78,6 +79,8 @@ class CalibrationRequest:
             self._check_sample(self.sample)
         if self.days < 1:
             raise UsageError("a calibration counts for at least one day")
+        if self.days > MAX_VALID_DAYS:
+            raise UsageError(f"a calibration counts for at most {MAX_VALID_DAYS:,} days")
 
     @property
     def rated(self) -> tuple[Answer, ...]:
