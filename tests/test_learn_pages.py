@@ -270,6 +270,18 @@ def test_a_learner_sees_no_paper_of_another_and_no_page_of_the_teacher(
     assert teacher.post("/papers/theirs/answers", {"id-x-39-01": "a"}).status == 404
 
 
+def test_whoever_joins_on_a_browser_of_somebody_ends_the_session_before(
+    server: Server, learner: Client
+) -> None:
+    with open_store(server.store, create=False) as store:
+        ben, code = store.learning.add_learner("Ben", "7b")
+    assert learner.get("/exams").status == 200
+    former = dict(learner.cookies)
+    assert learner.post("/join", {"name": str(ben.name), "code": code}).status == 303
+    learner.cookies = former
+    assert learner.get("/exams").status == 401
+
+
 def test_learners_enter_with_name_and_code_and_are_slowed_down_when_they_guess(
     server: Server,
 ) -> None:

@@ -69,6 +69,8 @@ async def join(request: WebRequest) -> Response:
     token = await request.services.write(
         lambda store: store.web_access.start_session(grant, former=former)
     )
+    if former is not None:
+        request.services.forget_session(former)
     response = redirect("/learn")
     set_session_cookie(request, response, token)
     return response
