@@ -13,8 +13,8 @@ from markscheme.cli.exit_codes import VERDICT_EXIT_CODES, ExitCode, handle_error
 from markscheme.cli.judging import note_bad_rows
 from markscheme.cli.options import exam_option, format_option, rubric_option, store_option
 from markscheme.cli.process import redirect_foreign_output
-from markscheme.cli.resuming import print_resume_hint
-from markscheme.vocabulary import ErrorCollector, Terminated, UsageError
+from markscheme.cli.resuming import tell_how_to_resume
+from markscheme.vocabulary import ErrorCollector, UsageError
 
 if TYPE_CHECKING:
     from markscheme.weigh.calibration import Calibration
@@ -205,16 +205,10 @@ def _calibrate(request: CalibrationRequest, store: str | None, *, no_store: bool
     from markscheme.workflows.calibrate import execute_calibration
 
     names = [] if request.judge is None else [one.name for one in request.judge.judges]
-    try:
-        with (
-            redirect_foreign_output(),
-            show_asking_progress(names, request.calls) as progress,
-        ):
-            observer = replace(progress.observer, on_remark=print_note, score_interval=None)
-            return execute_calibration(request, store=store, skip=no_store, observer=observer)
-    except KeyboardInterrupt:
-        print_resume_hint("interrupted", stored=not no_store)
-        raise Terminated(ExitCode.INTERRUPTED) from None
-    except Terminated:
-        print_resume_hint("terminated", stored=not no_store)
-        raise
+    with (
+        tell_how_to_resume(stored=not no_store),
+        redirect_foreign_output(),
+        show_asking_progress(names, request.calls) as progress,
+    ):
+        observer = replace(progress.observer, on_remark=print_note, score_interval=None)
+        return execute_calibration(request, store=store, skip=no_store, observer=observer)

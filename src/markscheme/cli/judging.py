@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from markscheme.cli.exit_codes import ExitCode, print_note
+from markscheme.cli.exit_codes import print_note
 from markscheme.cli.process import redirect_foreign_output
-from markscheme.cli.resuming import build_resume_command, print_resume_hint
-from markscheme.vocabulary import StoreUnavailableError, Terminated
+from markscheme.cli.resuming import print_resume_hint, tell_how_to_resume
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,23 +51,13 @@ def ask_judges(plan: JudgePlan, store: str | None, *, no_store: bool) -> JudgedR
     from markscheme.workflows.judge import execute_judge_plan
 
     names = [subject.name for subject in plan.subjects]
-    try:
-        with (
-            redirect_foreign_output(),
-            show_asking_progress(names, len(plan.calls)) as progress,
-        ):
-            observer = replace(progress.observer, on_remark=print_note, score_interval=None)
-            judged = execute_judge_plan(plan, store=store, skip=no_store, observer=observer)
-    except KeyboardInterrupt:
-        print_resume_hint("interrupted", stored=not no_store)
-        raise Terminated(ExitCode.INTERRUPTED) from None
-    except Terminated:
-        print_resume_hint("terminated", stored=not no_store)
-        raise
-    except StoreUnavailableError as error:  # most likely a full disk
-        raise StoreUnavailableError(
-            f"{error}\nthen go on with: {build_resume_command()}"
-        ) from error
+    with (
+        tell_how_to_resume(stored=not no_store),
+        redirect_foreign_output(),
+        show_asking_progress(names, len(plan.calls)) as progress,
+    ):
+        observer = replace(progress.observer, on_remark=print_note, score_interval=None)
+        judged = execute_judge_plan(plan, store=store, skip=no_store, observer=observer)
     for remark in judged.remarks:
         print_note(remark)
     if judged.stopped is not None:

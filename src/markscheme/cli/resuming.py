@@ -5,13 +5,34 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
-from markscheme.cli.exit_codes import print_note
+from markscheme.cli.exit_codes import ExitCode, print_note
+from markscheme.vocabulary import StoreUnavailableError, Terminated
 
 # The password in the URL of a store.
 _STORE_URL_PASSWORD = re.compile(
     r"(postgres(?:ql)?://[^/@:]*:)[^/@]+(?=@)|([?&](?:ssl)?password=)[^&]+"
 )
+
+
+@contextmanager
+def tell_how_to_resume(*, stored: bool) -> Iterator[None]:
+    """Say how to go on with what is asked inside, if it is interrupted or the store fails."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        print_resume_hint("interrupted", stored=stored)
+        # With --format json this is told in the document too.
+        raise Terminated(ExitCode.INTERRUPTED) from None
+    except Terminated:  # also when the terminal is closed
+        print_resume_hint("terminated", stored=stored)
+        raise
+    except StoreUnavailableError as error:  # most likely a full disk
+        raise StoreUnavailableError(
+            f"{error}\nthen go on with: {build_resume_command()}"
+        ) from error
 
 
 def print_resume_hint(why: str, *, stored: bool) -> None:

@@ -29,11 +29,9 @@ from markscheme.cli.options import (
     store_option,
 )
 from markscheme.cli.process import redirect_foreign_output
-from markscheme.cli.resuming import build_resume_command, print_resume_hint
+from markscheme.cli.resuming import print_resume_hint, tell_how_to_resume
 from markscheme.vocabulary import (
     ErrorCollector,
-    StoreUnavailableError,
-    Terminated,
     UsageError,
 )
 
@@ -146,35 +144,24 @@ def command(
         loaded = load_rubric(rubric)
         exam = load_exam(*exams, rubric=loaded)
         plan = build_run_plan(loaded, exam, subjects, Settings.from_mapping(options))
-    try:
-        with (
-            redirect_foreign_output(),
-            show_asking_progress(plan.subject_names, plan.questions) as progress,
-        ):
-            observer = replace(
-                progress.observer,
-                on_remark=print_note,
-                on_first_sent=_load_page if format_ == "text" else lambda: None,
-            )
-            runs = execute_plan(
-                plan,
-                store=store,
-                skip=no_store,
-                tag=tag,
-                observer=observer,
-                messages=get_language() != "en",
-            )
-    except KeyboardInterrupt:
-        print_resume_hint("interrupted", stored=not no_store)
-        # With --format json this is told in the document too.
-        raise Terminated(ExitCode.INTERRUPTED) from None
-    except Terminated:  # also when the terminal is closed
-        print_resume_hint("terminated", stored=not no_store)
-        raise
-    except StoreUnavailableError as error:  # most likely a full disk
-        raise StoreUnavailableError(
-            f"{error}\nthen go on with: {build_resume_command()}"
-        ) from error
+    with (
+        tell_how_to_resume(stored=not no_store),
+        redirect_foreign_output(),
+        show_asking_progress(plan.subject_names, plan.questions) as progress,
+    ):
+        observer = replace(
+            progress.observer,
+            on_remark=print_note,
+            on_first_sent=_load_page if format_ == "text" else lambda: None,
+        )
+        runs = execute_plan(
+            plan,
+            store=store,
+            skip=no_store,
+            tag=tag,
+            observer=observer,
+            messages=get_language() != "en",
+        )
     recording_error = _write_recording(runs, destination)
     stored = [run.id for run in runs if run.id is not None]
     if stored:

@@ -18,6 +18,7 @@ from markscheme.tell.language import (
     translate,
     translate_stored,
 )
+from markscheme.tell.words import OUTCOME_WORDS
 from markscheme.vocabulary import Outcome, format_short, format_signed
 from markscheme.weigh.calibration import AxisCalibration, Calibration, Prediction
 
@@ -36,7 +37,7 @@ def print_calibration(calibration: Calibration, out: Console | None = None) -> N
     for name, axis in calibration.axes.items():
         out.print()
         heading = Text(replace_control_characters(name), "bold")
-        heading.append(f"  {describe_outcome(axis.outcome)}", _STYLES[axis.outcome])
+        heading.append(f"  {translate_stored(OUTCOME_WORDS[axis.outcome])}", _STYLES[axis.outcome])
         out.print(heading)
         for line in iterate_axis_lines(axis):
             _print_line(out, f"  {line}")
@@ -59,22 +60,12 @@ def _build_table(rows: TableRows) -> Table:
     return table
 
 
-def describe_outcome(outcome: Outcome) -> str:
-    """Return an outcome in one word or two."""
-    words = {
-        Outcome.PASS: translate("pass"),
-        Outcome.FAIL: translate("fail"),
-        Outcome.UNDECIDED: translate("undecided"),
-    }
-    return words[outcome]
-
-
 def iterate_heading_lines(calibration: Calibration) -> Iterator[str]:
     """Yield who was measured on how many answers, and how these were chosen."""
     yield translate(
         "{judge} against people: {outcome}",
         judge=calibration.judge["name"],
-        outcome=describe_outcome(calibration.outcome),
+        outcome=translate_stored(OUTCOME_WORDS[calibration.outcome]),
     )
     sample = calibration.sample
     values = {"rated": f"{sample.rated:,}", "answers": f"{sample.answers:,}", "seed": sample.seed}
@@ -108,7 +99,7 @@ def _build_axis_row(name: str, axis: AxisCalibration) -> tuple[str, ...]:
     interval = axis.interval
     return (
         name,
-        describe_outcome(axis.outcome),
+        translate_stored(OUTCOME_WORDS[axis.outcome]),
         f"{axis.n:,}",
         f"{axis.unread:,}",
         format_coefficient(axis.kappa),

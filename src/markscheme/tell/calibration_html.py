@@ -7,13 +7,13 @@ from typing import Any
 from markscheme.tell.calibration import (
     TableRows,
     build_axis_rows,
-    describe_outcome,
     iterate_axis_lines,
     iterate_closing_lines,
     iterate_heading_lines,
 )
-from markscheme.tell.language import translate
+from markscheme.tell.language import translate, translate_stored
 from markscheme.tell.templates import HtmlPage, render_page
+from markscheme.tell.words import OUTCOME_WORDS
 from markscheme.weigh.calibration import AxisCalibration, Calibration
 
 _MAX_SCORES = 12
@@ -38,7 +38,7 @@ def _build_axis_view(at: int, name: str, axis: AxisCalibration) -> dict[str, Any
     return {
         "id": f"axis-{at}",
         "name": name,
-        "outcome": describe_outcome(axis.outcome),
+        "outcome": translate_stored(OUTCOME_WORDS[axis.outcome]),
         "lines": list(iterate_axis_lines(axis)),
         "confusion": _build_confusion(axis),
     }
