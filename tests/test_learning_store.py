@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from commands import here
-from markscheme import UsageError, load_exam, load_rubric
+from markscheme import UsageError, load_exam, load_rubric, score
 from markscheme.keep import (
     OWN_LEARNER,
     Grant,
@@ -304,6 +304,34 @@ def test_after_forget_no_byte_of_the_store_holds_the_name_or_a_typed_text(tmp_pa
         assert store.find_run(runs[0]).counts == before
         (cells,) = store.read_cells(runs[0])
         assert cells["breakdown"].struct.field("schema").to_list() == [1.0] * len(EXAM.items)
+
+
+def test_what_a_judge_said_about_a_forgotten_answer_goes_too(tmp_path: Path) -> None:
+    place, files = tmp_path / "store.db", tmp_path / "rubric.yaml"
+    files.write_text(
+        "rubric: letters\naxes:\n  - name: tone\n    kind: choice\n    points: 1\n"
+        "    question: Which tone?\n    options: {kind: 1, rude: 0}\n"
+    )
+    exam = tmp_path / "exam.yaml"
+    exam.write_text("exam: letters\nitems: [{id: a, prompt: Write.}]\n")
+    with open_store(place, create=True) as store:
+        ana, _ = store.learning.add_learner("Ana", "7b")
+    rating = {"item": "a", "variant": ana.id, "rater": "strict", "source": "judge", "axis": "tone"}
+    run = score(
+        files,
+        exam,
+        [{"item": "a", "output": TYPED, "subject": ana.id}],
+        ratings=[rating | {"score": "kind", "note": f"It says {TYPED}."}],
+        store=place,
+    ).run_ids[0]
+    with open_store(place, create=False) as store:
+        (cells,) = store.read_cells(run)
+        assert TYPED in str(cells["marks"].to_list())
+        store.learning.forget_learner(ana.id)
+        (cells,), (answers,) = store.read_cells(run), store.read_answers(run)
+        assert TYPED not in str([cells.to_dicts(), answers.to_dicts()])
+        (mark,) = cells["marks"].to_list()[0]["tone"]
+        assert (mark["verdict"], mark["by"]) == ("kind", "strict")
 
 
 def test_nobody_cannot_be_forgotten(place: str) -> None:

@@ -78,7 +78,8 @@ def _blank_run(database: Database, run: str) -> None:
 def blank_texts(frame: pl.DataFrame) -> pl.DataFrame:
     """Return a frame of answers or of cells in which nothing typed is left.
 
-    Reasons quote what was typed, so they go too; values, near misses and readings stay.
+    Reasons quote what was typed, so they go too, as do those of judges; values, verdicts, near
+    misses and readings stay.
     """
     import polars as pl
 
@@ -92,6 +93,14 @@ def blank_texts(frame: pl.DataFrame) -> pl.DataFrame:
                 pl.when(pl.col(name).struct.field(field.name).is_not_null())
                 .then(text)
                 .alias(field.name)
+                for field in dtype.fields
+            ]
+            changes.append(pl.struct(fields).alias(name))
+        elif name == "marks" and isinstance(dtype, pl.Struct):
+            fields = [
+                pl.col(name)
+                .struct.field(field.name)
+                .list.eval(pl.element().struct.with_fields(why=pl.lit(None, dtype=pl.String)))
                 for field in dtype.fields
             ]
             changes.append(pl.struct(fields).alias(name))
