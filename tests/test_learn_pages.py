@@ -270,6 +270,14 @@ def test_a_learner_sees_no_paper_of_another_and_no_page_of_the_teacher(
     assert teacher.post("/papers/theirs/answers", {"id-x-39-01": "a"}).status == 404
 
 
+@pytest.mark.parametrize("path", ["/learn", "/exams", "/learn/card", "/learn/pack.json"])
+def test_a_learner_of_another_class_gets_nothing_of_this_one(server: Server, path: str) -> None:
+    with open_store(server.store, create=False) as store:
+        id_ = store.learning.ensure_learner("learner-elsewhere")
+    stranger = server.somebody(Grant(role=Role.LEARNER, scope="7c", person=id_))
+    assert stranger.get(path).status == 403
+
+
 def test_whoever_joins_on_a_browser_of_somebody_ends_the_session_before(
     server: Server, learner: Client
 ) -> None:

@@ -56,11 +56,18 @@ _MAX_MS = 86_400_000
 
 
 def find_learner(request: WebRequest) -> str:
-    """Return the learner of a session: the owner practises as the learner without a class."""
+    """Return the learner of a session: the owner practises as the learner without a class.
+
+    A store may hold several classes; a learner is let into their own alone.
+    """
     grant = request.grant
     if grant is None:
         raise HTTPException(401)
-    return OWN_LEARNER if grant.role is Role.OWNER else str(grant.person)
+    if grant.role is Role.OWNER:
+        return OWN_LEARNER
+    if grant.person is None or grant.scope != request.services.portal.class_name:
+        raise HTTPException(403)
+    return grant.person
 
 
 def find_deck(request: WebRequest, name: str | None = None) -> tuple[str, PracticeSettings]:
@@ -162,7 +169,7 @@ def list_tags(item: Item) -> list[tuple[str, str]]:
 
 async def answer_card(request: WebRequest) -> Response:
     """Store an answer; or show a hint and keep what was typed."""
-    form = await read_form(request)
+    learner, form = find_learner(request), await read_form(request)
     deck, settings = find_deck(request, form.get("deck", ""))
     if form.get("ask") == "hint":
         because = sentence("A hint was shown, so it counts as less well recalled.")
@@ -170,7 +177,6 @@ async def answer_card(request: WebRequest) -> Response:
         choice = CardChoice(item=item, kind=CardKind.REPEAT, because=because)
         shown = min(2, _read_int(form.get("hint")) or 0) + 1
         return _show_question(request, deck, settings, choice, form, min(shown, 2))
-    learner = find_learner(request)
     fields = {
         name.removeprefix(_FIELD): text for name, text in form.items() if name.startswith(_FIELD)
     }
