@@ -224,6 +224,43 @@ def test_a_baseline_that_another_judge_marked_is_not_compared(calibrated: Projec
     assert "the baseline was not marked by the same judge" in because_of(done, "beside")
 
 
+def test_ratings_of_a_file_do_not_count_as_those_of_the_judge_whose_name_they_have(
+    project: Project,
+) -> None:
+    recorded = project.folder / "recorded.csv"
+    recorded.write_text(
+        "item,variant,rater,axis,score,source\ni0,s,strict,clear,5,judge\n", encoding="utf-8"
+    )
+    asked = markscheme.judge(project.rubric, project.exam, project.answers, project.judge)
+    of_others = [rating for rating in asked.ratings if rating.item != "i0"]
+    result = markscheme.score(
+        project.rubric,
+        project.exam,
+        project.answers,
+        ratings=[recorded, *of_others],
+        judging=asked.describe_judging(),
+    )
+    assert result.judging["clear"]["fingerprint"] is None
+    assert result.judging["tone"] == asked.describe_judging()["tone"]
+
+
+def test_a_baseline_whose_judge_missed_a_canary_is_not_compared(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = "  - {name: beside, level: hard, metric: baseline, max_drop: 2%}\n"
+    project.rubric.write_text(project.rubric.read_text("utf-8") + gate, encoding="utf-8")
+    project.write_judge(subject="python:pretend_judges:turn_coat")
+    assert project.calibrate().code == 0
+    with monkeypatch.context() as turned:
+        turned.setenv("TURNED", "1")
+        project.score("--tag", "before")
+    project.score()
+    done = project.gate("--baseline", "before")
+    assert outcomes_of(done)["release"] == "pass"
+    assert outcomes_of(done)["beside"] == "undecided"
+    assert "known answers got marks out of their range" in because_of(done, "beside")
+
+
 # --- expiry: the clock is passed in ---
 
 

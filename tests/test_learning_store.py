@@ -209,16 +209,6 @@ def test_papers_are_handed_in_while_other_connections_of_the_process_are_open(
             assert {len(one.result()) for one in reading} == {number + 1}
 
 
-def test_a_paper_that_is_handed_in_twice_at_once_is_one_run(tmp_path: Path) -> None:
-    place = tmp_path / "store.db"
-    with open_store(place, create=True) as store:
-        store.learning.ensure_own_learner()
-        fill_paper(store, "p1", OWN_LEARNER, {})
-        with ThreadPoolExecutor(4) as threads:
-            runs = set(threads.map(lambda _: hand_in_paper(place, "p1"), range(4)))
-        assert [run.id for run in store.list_runs()] == list(runs)
-
-
 def test_the_latest_answer_to_an_item_counts(place: str) -> None:
     with open_store(place, create=True) as store:
         store.learning.ensure_own_learner()

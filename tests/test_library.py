@@ -234,6 +234,14 @@ def test_a_score_that_is_not_stored_has_no_tag(tmp_path: Path) -> None:
         markscheme.score("tutor-capstone", "capstone", [], output=tmp_path / "rows.txt")
 
 
+def test_the_answers_are_never_overwritten_also_if_their_source_has_a_name(tmp_path: Path) -> None:
+    answers = tmp_path / "a.jsonl"
+    answers.write_text('{"item": "e-39-01", "output": "Ate."}\n')
+    with pytest.raises(UsageError, match="is an input of this run"):
+        markscheme.score("tutor-capstone", "capstone", answers, output=answers, source="portal")
+    assert "Ate." in answers.read_text()
+
+
 def test_a_script_scores_with_several_processes(tmp_path: Path) -> None:
     rows = [{"item": "e-39-01", "output": "Ate.", "attempt": n} for n in range(1, 50)]
     (tmp_path / "a.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from commands import here, markscheme
 from hostile import HOSTILE
-from markscheme.keep import Grant, Role
+from markscheme.keep import Grant, Role, open_store
 from markscheme.web import FEATURES
 from serving import FORM, serve
 
@@ -112,6 +112,24 @@ def test_a_bug_is_an_error_page_and_its_log_says_nothing_that_was_sent(tmp_path:
             assert answer.status in {500, 503}
             assert "<h1>" in answer.body
             assert "Traceback" not in answer.body
+
+
+def test_where_the_store_is_stands_in_the_terminal_and_on_no_page(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    store = tmp_path / "store.db"
+    with serve(store) as server:
+        with open_store(store, create=False) as opened:
+            learner = opened.learning.ensure_learner("ana")
+        ana = server.somebody(Grant(role=Role.LEARNER, person=learner))
+        for path in tmp_path.iterdir():
+            path.unlink()
+        answer = ana.post("/learn/card", {"id": "r1", "item": "p-41-001"})
+        assert answer.status == 503
+        assert "The store cannot be used at the moment" in answer.body
+        assert str(tmp_path) not in answer.body
+    said = capfd.readouterr().err
+    assert f"markscheme serve: there is no store at {store}" in said.replace("`", "")
 
 
 def test_the_first_byte_comes_soon_after_the_start(tmp_path: Path) -> None:

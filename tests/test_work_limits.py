@@ -98,10 +98,9 @@ def test_a_signal_is_heard_during_a_long_search(tmp_path: Path, number: signal.S
     (tmp_path / "rubric.yaml").write_text(
         "rubric: r\naxes:\n  - {name: p, kind: pattern, weight: 1, pattern: 'a{50}{40}c'}\n"
     )
-    row = json.dumps({"item": "x", "output": "a" * 150_000})
-    (tmp_path / "answers.jsonl").write_text(
-        "\n".join([row.replace('"x"', f'"x{n}"') for n in range(100)])
-    )
+    # Equal texts would be searched once.
+    rows = [json.dumps({"item": f"x{n}", "output": "a" * (150_000 + n)}) for n in range(100)]
+    (tmp_path / "answers.jsonl").write_text("\n".join(rows))
     (tmp_path / "exam.yaml").write_text(
         "exam: e\nitems:\n" + "".join(f"  - {{id: x{n}, prompt: p}}\n" for n in range(100))
     )

@@ -18,7 +18,7 @@ from msgspec import Struct
 from markscheme.keep.database import TransactionLostError
 from markscheme.keep.open import open_store, resolve_place
 from markscheme.keep.store import Store
-from markscheme.vocabulary import StoreUnavailableError
+from markscheme.vocabulary import StoreUnavailableError, UsageError
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -115,7 +115,11 @@ class _ConnectionPool:
     def _get_store(self) -> Store:
         store: Store | None = getattr(self._held, "store", None)
         if store is None:
-            store = open_store(self._where, create=False)
+            try:
+                store = open_store(self._where, create=False)
+            except UsageError as error:
+                # It was there when the pool was opened.
+                raise StoreUnavailableError(str(error)) from error
             with self._lock:
                 self._opened.add(store)
             self._held.store = store

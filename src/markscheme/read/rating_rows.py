@@ -58,6 +58,12 @@ class RatingForm:
         return {*self.columns, *list_axis_headers(self.axes or ())}
 
 
+def list_rating_files(source: RatingSource) -> set[str]:
+    """Return the files of ratings, as `Rating.file` names them."""
+    entries = [source] if isinstance(source, str | Path) else source
+    return {str(entry) for entry in entries if isinstance(entry, str | Path)}
+
+
 def read_rating_tables(source: RatingSource, form: RatingForm) -> Iterator[RatingRows]:
     """Yield the rows of each file, unchecked; rows that are no file make up the last table.
 

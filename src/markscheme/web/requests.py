@@ -158,7 +158,9 @@ def _translate_errors() -> Iterator[None]:
     except (UsageError, InputError) as error:
         raise HTTPException(400, error_text(error)) from error
     except StoreError as error:
-        raise HTTPException(503, error_text(error)) from error
+        # Where the store is concerns whoever started the server, and no learner or rater.
+        _log_line(error_text(error))
+        raise HTTPException(503) from error
     except Exception as error:
         _log_bug(error)
         raise HTTPException(500) from error
@@ -172,7 +174,11 @@ def _log_bug(error: Exception) -> None:
         if module.startswith("markscheme."):
             place = f"{module}:{trace.tb_lineno}"
         trace = trace.tb_next
-    print(f"markscheme serve: a bug: {type(error).__name__} at {place}", file=sys.stderr)  # noqa: T201
+    _log_line(f"a bug: {type(error).__name__} at {place}")
+
+
+def _log_line(text: str) -> None:
+    print(f"markscheme serve: {text}", file=sys.stderr)  # noqa: T201
 
 
 def error_text(error: Exception) -> str:

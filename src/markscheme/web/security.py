@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from starlette.exceptions import HTTPException
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LOOPBACK_NAMES = frozenset({"127.0.0.1", "localhost", "[::1]"})
+_MAX_DISCARDED_BYTES = 10_000_000
 MAX_BODY_BYTES = 1_000_000
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 CONTENT_POLICY = (
@@ -60,6 +62,8 @@ class SecurityMiddleware:
 
         refusal = self._find_refusal(scope)
         if refusal is not None:
+            if refusal[0] == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
+                await _discard_body(receive)
             await _send_refusal(send_safely, *refusal)
             return
         await self._app(scope, _limit_body(receive), send_safely)
@@ -112,6 +116,16 @@ def _add_headers(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]
     if any(name.lower() == b"cache-control" for name, _ in headers):
         return [*headers, *own]
     return [*headers, *own, _NO_STORE]
+
+
+async def _discard_body(receive: Receive) -> None:
+    """Take in a body that is somewhat too large: many clients read no answer while they send."""
+    discarded = 0
+    while discarded < _MAX_DISCARDED_BYTES:
+        message = await receive()
+        discarded += len(message.get("body", b""))
+        if not message.get("more_body", False):
+            return
 
 
 def _limit_body(receive: Receive) -> Receive:

@@ -103,10 +103,6 @@ class StudyDesign:
     per_answer: int
     seed: int
 
-    def has_room(self, item: str, rater: str, seats: Seats, now: datetime) -> bool:
-        """Whether a rater may take a query, or take it again."""
-        return count_raters(seats, now, without=rater)[item] < self.per_answer
-
     def choose_query(self, rater: str, seats: Seats, now: datetime) -> str | None:
         """Return the query that a rater gets next; `None` if there is none to give.
 

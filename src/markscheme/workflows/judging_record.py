@@ -6,7 +6,7 @@ judge was asked; its record then has a name only, and no calibration fits it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from markscheme.vocabulary import Judge, MarkSource, Panel, Rating
@@ -45,15 +45,16 @@ def describe_unknown_judges(ratings: Iterable[Rating]) -> dict[str, dict[str, An
 
 
 def merge_judging_records(
-    ratings: Iterable[Rating], known: Mapping[str, Mapping[str, Any]]
+    ratings: Iterable[Rating], known: Mapping[str, Mapping[str, Any]], files: Collection[str]
 ) -> dict[str, Mapping[str, Any]]:
     """Return the record of each axis that judges marked; `known` says how one judge was asked.
 
-    An axis that other judges marked too, from a file, is as unknown as their ratings.
+    An axis that other judges marked too, or one of the `files` under any name, is as unknown
+    as those ratings.
     """
-    unknown = {
-        axis: record
-        for axis, record in describe_unknown_judges(ratings).items()
-        if axis not in known or known[axis]["judge"] != record["judge"]
-    }
+    unknown = describe_unknown_judges(
+        rating
+        for rating in ratings
+        if rating.file in files or rating.rater != known.get(rating.axis, {}).get("judge")
+    )
     return {**known, **unknown}

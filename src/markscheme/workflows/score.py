@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, Self, TypeVar
 
 from markscheme.read.marks import NOTHING_GIVEN, read_marks
+from markscheme.read.rating_rows import list_rating_files
 from markscheme.vocabulary import Exam, FrozenDict, Rubric, UsageError
 from markscheme.workflows.documents import load_exam, load_rubric
 from markscheme.workflows.judging_record import merge_judging_records
@@ -146,8 +147,10 @@ def score(  # noqa: PLR0913 - one parameter for each option of the command
     if (answers is None) == (logs is None):
         message = "the answers must be a file's path, a table, or a list of rows"
         raise UsageError(f"{message}; or give a folder of `logs` in their place")
-    source = source or _name_source(answers, logs)
-    destination = _check_output(output, engine, (rubric, exam, source, ratings))
+    file = _name_source(answers, logs)
+    sources = ratings if isinstance(ratings, str | Path) else list(ratings or ())
+    destination = _check_output(output, engine, (rubric, exam, file, sources))
+    source = source or file
     check_raw_csv(destination, raw_csv=raw_csv)
     if engine == "ray" and ratings is not None:
         raise UsageError("ratings mark answers on this machine; leave out --engine ray")
@@ -157,7 +160,7 @@ def score(  # noqa: PLR0913 - one parameter for each option of the command
 
     answers = _read_mapped(answers, mapping, exam)
 
-    given = NOTHING_GIVEN if ratings is None else read_marks(ratings, rubric, exam)
+    given = NOTHING_GIVEN if ratings is None else read_marks(sources, rubric, exam)
     needs_messages = any(sink.needs_messages for sink in sinks)
     chosen: Engine
     if answers is None:
@@ -207,7 +210,7 @@ def score(  # noqa: PLR0913 - one parameter for each option of the command
             keep=stored.store_batch if stored and not chosen.stores_rows else None,
             messages=needs_messages,
             given=given,
-            judging=merge_judging_records(given.ratings, judging),
+            judging=merge_judging_records(given.ratings, judging, list_rating_files(sources)),
         )
         frames = chosen.iter_frames(session, progress or _show_nothing)
         if chosen.stores_rows:

@@ -105,10 +105,14 @@ def require_calibration(outcome: GateOutcome, run: Run, baseline: Run | None) ->
         return _withhold(outcome, _describe_doubts(doubts))
     if outcome.gate.baseline is not None and baseline is not None:
         compared = {axis: one for axis, one in baseline.judged.items() if axis in axes}
+        doubts = {axis: one for axis, one in compared.items() if one.doubt}
         if _list_instruments(judged) != _list_instruments(compared):
             because = sentence(
                 "the baseline was not marked by the same judge in the same way; set a new baseline"
             )
+            return _withhold(outcome, because)
+        if doubts:
+            because = sentence("the baseline: {reasons}", reasons=_describe_doubts(doubts))
             return _withhold(outcome, because)
     return outcome
 

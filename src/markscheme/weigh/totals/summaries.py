@@ -283,15 +283,14 @@ def summarise_marks(
 ) -> Summary:
     """Return the summary of a run: all subjects together, each subject, and the groups by tag."""
     scale, unknown = WeightScale(rubric), UnknownAnswers(rubric, exam)
-    summaries, absent = [], defaultdict[str, dict[AxisValues, int]](dict)
+    summaries, absent = [], Counter[str]()
     for subject, marks in subjects:
         whole = unknown.fill(marks)
         means = _summarise_means(scale, marks, whole, unknown.list_errors(marks))
         summaries.append(SubjectSummary(subject=subject, missing=marks.missing, **means))
-        for item in marks.missing:
-            for values, n in whole.items[item].items():
-                absent[item][values] = absent[item].get(values, 0) + n
-    filled, errors = _add_absent(together, absent), unknown.list_errors(together)
+        absent.update({item: sum(whole.items[item].values()) for item in marks.missing})
+    counts = {item: {unknown.get_item_values(item): n} for item, n in absent.items()}
+    filled, errors = _add_absent(together, counts), unknown.list_errors(together)
     return Summary(
         answers=together.answers,
         unscored=together.unscored,
