@@ -16,6 +16,21 @@ if TYPE_CHECKING:
 ATE = '{"correction": "He ate.", "spanish_gloss": "comió", "explanation": ""}'
 
 
+def test_a_class_without_learners_has_no_codes_to_renew(tmp_path: Path) -> None:
+    store, file = tmp_path / "store.db", tmp_path / "empty.yaml"
+    here("class", "add", tmp_path / "other.yaml", "Ana", "--store", store)
+    file.write_text("class: empty", encoding="utf-8")
+    done = here("class", "codes", file, "--store", store)
+    assert done.code == 2
+    assert "the class `empty` has no learners; `markscheme class add FILE NAME`" in done.err
+
+
+def test_a_name_that_is_none_leaves_no_class_file(tmp_path: Path) -> None:
+    done = here("class", "add", tmp_path / "new.yaml", "", "--store", tmp_path / "store.db")
+    assert done.code == 2
+    assert not (tmp_path / "new.yaml").exists()
+
+
 def test_schedule_prints_the_document_of_the_contract() -> None:
     done = here("learn", "schedule", "--grades", "4,4,3", "--format", "json")
     assert done.json == {
