@@ -109,6 +109,28 @@ def test_the_terminal_practises_an_exam_of_ones_own(
     assert "Done for today" in done.out
 
 
+@pytest.mark.parametrize(
+    ("axis", "told"),
+    [
+        ("kind: criteria, weight: 1", "`asked` of the rubric `warm` is marked by people or judges"),
+        (
+            'kind: scale, weight: 1, question: "Warm?", anchors: {1: no way, 2: very}',
+            "`asked` of the rubric `warm` is marked by people or judges, for example on the item",
+        ),
+        ('kind: scale, question: "Warm?", anchors: {1: no way, 2: very}', "no axis that scores"),
+    ],
+)
+def test_a_rubric_that_people_mark_is_not_practised(tmp_path: Path, axis: str, told: str) -> None:
+    (tmp_path / "r.yaml").write_text(f"rubric: warm\naxes:\n  - {{name: asked, {axis}}}\n")
+    criteria = "criteria: [{id: a, points: 1, says: Says hello.}]"
+    exam = f"exam: letters\nitems:\n  - {{id: l-1, prompt: Write., {criteria}}}\n"
+    (tmp_path / "e.yaml").write_text(exam)
+    words = ("-r", tmp_path / "r.yaml", "--terminal", "--store", tmp_path / "s.db")
+    done = here("learn", tmp_path / "e.yaml", *words)
+    assert done.code == 2
+    assert told in done.err
+
+
 def test_a_class_is_added_to_renewed_exported_and_forgotten(tmp_path: Path) -> None:
     file, store = tmp_path / "7b.yaml", tmp_path / "s.db"
     added = here("class", "add", file, "Ana", " Luis ", "--store", store, "--format", "json").json
