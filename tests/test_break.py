@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from commands import here
 from markscheme import UsageError
 from markscheme.prove.exercise import ChangeShape, explain_cascade
 from markscheme.workflows.prove import Exercise
@@ -24,6 +25,12 @@ def run(*arguments: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         command, capture_output=True, check=False, encoding="utf-8", stdin=subprocess.DEVNULL
     )
+
+
+def test_a_file_in_place_of_a_rule_is_told_how_to_give_a_rubric() -> None:
+    done = here("break", "rubric.yaml")
+    assert done.code == 2
+    assert "`rubric.yaml` is no rule; a rubric is given with --rubric" in done.err
 
 
 def test_the_list_of_rules_is_what_the_chapter_shows() -> None:

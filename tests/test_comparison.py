@@ -8,7 +8,7 @@ from itertools import product
 
 import pytest
 
-from commands import here
+from commands import Done, here
 from comparisons import AXES, GOOD, ITEMS, MODES, Files, as_json, compared, rows, spread
 from markscheme import load_exam, load_rubric
 from markscheme.vocabulary import Rating
@@ -143,3 +143,50 @@ def test_the_widest_mode_and_the_weakest_axis_are_named(files: Files) -> None:
 def test_no_variant_and_no_rubric_names_a_model() -> None:
     assert "haiku" not in RUBRIC.source.lower()
     assert "sonnet" not in RUBRIC.source.lower()
+
+
+TWO_SCALES = """\
+rubric: summaries
+axes:
+  - {name: truth, kind: scale, points: 2, question: "True?", anchors: {1: bad, 2: fair, 3: good}}
+  - {name: style, kind: scale, points: 1, question: "Good?", anchors: {1: bad, 2: fair, 3: good}}
+verdicts: [same, worse]
+verdict_rules:
+  match: first
+  scores: {lowest: 1, highest: 3, axes: 2}
+  rules:
+    - {verdict: worse, when: {difference: {at_most: -0.5}}}
+    - {verdict: same}
+decision_table:
+  outcomes: [go, no-go]
+  queries: {quick: 1, medium: 2, thorough: 2}
+  rows:
+    - {name: some, when: [{count: [worse], at_least: 1}], outcome: no-go}
+    - {name: none, when: [{count: [worse], exactly: 0}], outcome: go}
+"""
+
+
+def compare_two_scales(files: Files, rubric: str) -> Done:
+    lines = ["item,variant,rater,truth,style"]
+    for item in range(1, 6):
+        lines += [f"TQ-{item},big,anna,3,{2 + item % 2}", f"TQ-{item},small,anna,{1 + item % 3},3"]
+    ratings = files.write("two.csv", "\n".join(lines))
+    words = ("-r", files.write("two.yaml", rubric), "-e", files.exam, "--ratings", ratings)
+    return here("compare", *words, "-b", "big", "-c", "small")
+
+
+def test_scales_of_different_weight_count_equally_and_a_warning_says_so(files: Files) -> None:
+    warning = "warning: Here each scale counts equally"
+    assert warning in compare_two_scales(files, TWO_SCALES).out
+    equal = compare_two_scales(files, TWO_SCALES.replace("points: 2", "points: 1"))
+    assert "decision: " in equal.out
+    assert warning not in equal.out
+
+
+def test_a_scale_without_a_title_and_a_table_of_two_outcomes_are_told_plainly(
+    files: Files,
+) -> None:
+    told = compare_two_scales(files, TWO_SCALES).out
+    assert "  truth loses most: −0.80 on average" in told
+    assert "two identical variants would get go " in told
+    assert "conditional" not in told

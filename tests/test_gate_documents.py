@@ -75,6 +75,7 @@ def test_the_soft_gates_of_the_seed_warn_on_the_regression_set() -> None:
         ("metric: axis, at_least: 1", "gates.0.axis: is missing"),
         ("metric: axis, axis: left, at_least: 1", "`left` is no axis of this rubric; allowed: ri"),
         ("axis: right, at_least: 1", "gates.0.axis: unknown key"),
+        ("max_drop: 2%", "gates.0: `max_drop` needs `metric`: `baseline`"),
         ("metric: scor, at_least: 1", "gates.0.metric: `scor` is no metric; allowed: score, axis"),
         ("metric: [score], at_least: 1", "gates.0.metric: must be text, not a list"),
         ("metric: latency_p0, at_most: 1", "`latency_p0` is no metric"),

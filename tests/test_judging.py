@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
+from commands import here
 from judges import (
     VERDICTS,
     ScriptedJudge,
@@ -36,6 +38,21 @@ def judge_once(
     judge = ScriptedJudge("strict", say)
     plan = plan_judging(folder, make_judge(folder, **keys), answers)
     return run_judges(plan, judge), judge
+
+
+def test_a_plan_tells_calls_without_the_extra_that_counts_tokens(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "bpe_openai", None)
+    here("init", tmp_path / "desk", "--judge")
+    monkeypatch.chdir(tmp_path / "desk")
+    words = ("-r", "rubric.yaml", "-e", "exam.yaml", "-a", "answers.jsonl", "-j", "judge.yaml")
+    told = here("judge", *words, "--plan", "--price", "1:2")
+    assert told.code == 0, told.err
+    assert "10 calls with 48 questions" in told.out
+    assert "tokens in and cost: unknown; `pip install 'markscheme[tokens]'` counts them" in told.out
+    found = here("judge", *words, "--plan", "--price", "1:2", "--format", "json").json["plan"]
+    assert (found["calls"], found["tokens_in"], found["cost"]) == (10, None, None)
 
 
 def test_one_call_asks_everything_about_an_answer(tmp_path: Path) -> None:

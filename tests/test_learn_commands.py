@@ -16,6 +16,21 @@ if TYPE_CHECKING:
 ATE = '{"correction": "He ate.", "spanish_gloss": "comió", "explanation": ""}'
 
 
+def test_a_class_without_learners_has_no_codes_to_renew(tmp_path: Path) -> None:
+    store, file = tmp_path / "store.db", tmp_path / "empty.yaml"
+    here("class", "add", tmp_path / "other.yaml", "Ana", "--store", store)
+    file.write_text("class: empty", encoding="utf-8")
+    done = here("class", "codes", file, "--store", store)
+    assert done.code == 2
+    assert "the class `empty` has no learners; `markscheme class add FILE NAME`" in done.err
+
+
+def test_a_name_that_is_none_leaves_no_class_file(tmp_path: Path) -> None:
+    done = here("class", "add", tmp_path / "new.yaml", "", "--store", tmp_path / "store.db")
+    assert done.code == 2
+    assert not (tmp_path / "new.yaml").exists()
+
+
 def test_schedule_prints_the_document_of_the_contract() -> None:
     done = here("learn", "schedule", "--grades", "4,4,3", "--format", "json")
     assert done.json == {
@@ -92,6 +107,28 @@ def test_the_terminal_practises_an_exam_of_ones_own(
     done = markscheme(*words, stdin="Paris\n", LANG="C")
     assert "Name the capital" in done.out
     assert "Done for today" in done.out
+
+
+@pytest.mark.parametrize(
+    ("axis", "told"),
+    [
+        ("kind: criteria, weight: 1", "`asked` of the rubric `warm` is marked by people or judges"),
+        (
+            'kind: scale, weight: 1, question: "Warm?", anchors: {1: no way, 2: very}',
+            "`asked` of the rubric `warm` is marked by people or judges, for example on the item",
+        ),
+        ('kind: scale, question: "Warm?", anchors: {1: no way, 2: very}', "no axis that scores"),
+    ],
+)
+def test_a_rubric_that_people_mark_is_not_practised(tmp_path: Path, axis: str, told: str) -> None:
+    (tmp_path / "r.yaml").write_text(f"rubric: warm\naxes:\n  - {{name: asked, {axis}}}\n")
+    criteria = "criteria: [{id: a, points: 1, says: Says hello.}]"
+    exam = f"exam: letters\nitems:\n  - {{id: l-1, prompt: Write., {criteria}}}\n"
+    (tmp_path / "e.yaml").write_text(exam)
+    words = ("-r", tmp_path / "r.yaml", "--terminal", "--store", tmp_path / "s.db")
+    done = here("learn", tmp_path / "e.yaml", *words)
+    assert done.code == 2
+    assert told in done.err
 
 
 def test_a_class_is_added_to_renewed_exported_and_forgotten(tmp_path: Path) -> None:

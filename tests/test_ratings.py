@@ -77,6 +77,12 @@ def test_a_variant_that_nobody_rated_is_told_once(files: Files) -> None:
     assert "variant: no row rates the variant `small`" in done.err
 
 
+def test_a_variant_that_is_misspelt_is_told_with_the_names_of_the_file(files: Files) -> None:
+    done = here(*files.words(files.ratings([line.replace("small", "tiny") for line in LINES])))
+    assert done.code == 3
+    assert "no row rates the variant `small`; the ratings name `tiny`" in done.err
+
+
 def test_each_rater_must_rate_everything(files: Files) -> None:
     done = here(*files.words(files.ratings([*LINES, LINES[0].replace("anna", "bob")])))
     assert done.code == 3

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 import pytest
 
-from commands import FULL, LONG, WRONG, Project
+from commands import FULL, LONG, WRONG, Project, here
+from markscheme.keep import open_store
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def test_a_run_is_named_by_prefix_latest_tag_or_file(project: Project) -> None:
@@ -105,3 +110,18 @@ def test_the_name_of_a_subject_cannot_steer_the_terminal(project: Project) -> No
     for words in (("gate", "latest"), ("show", "latest"), ("runs",)):
         told = project.run(*words).out
         assert not {"\x1b", "\u202e"} & set(told + scored.out)
+
+
+def test_a_tag_for_several_subjects_is_refused_with_the_runs_that_are_stored(
+    tmp_path: Path,
+) -> None:
+    project = Project(tmp_path, items=1)
+    rows = ("item,output,subject", "i1,yes,one", "i1,yes,two")
+    answers = project.write("two.csv", "\n".join(rows))
+    words = ("-r", project.rubric, "-e", project.exam, "-a", answers, "--store", project.store)
+    done = here("score", *words, "--tag", "both")
+    assert done.code == 2
+    with open_store(project.store, create=False) as store:
+        ids = [run.id for run in store.list_runs()]
+    assert len(ids) == 2
+    assert all(id_ in done.err for id_ in ids)

@@ -351,6 +351,7 @@ def test_a_range_without_an_upper_limit_is_proved_without_shares(tmp_path: Path)
         ("{at_least: 10, at_most: 30}", "{at_most: 9}", "a range such as"),
         ("{at_least: 10, at_most: 30}", "{at_least: 0, at_most: 0}", "a range such as"),
         ("{at_least: 10, at_most: 30}", "10-30", "a range such as"),
+        ("queries: {", "queries: {at_least: 4, ", "is no mode; a range belongs to a mode"),
     ],
 )
 def test_a_bound_that_cannot_be_understood_is_refused(

@@ -340,6 +340,15 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         yield running
 
 
+def test_the_score_of_an_incomplete_run_says_that_it_is_incomplete(tmp_path: Path) -> None:
+    project = Project(tmp_path, items=2)
+    project.stored("yes")
+    project.stored("yes", "yes")
+    with serve(project.store) as running:
+        rows = running.owner().get("/").body.split("<tr>")[-2:]
+    assert ["incomplete" in row for row in rows] == [False, True]
+
+
 def test_hostile_texts_are_inert_on_every_page(hostile: Server, browser: Browser) -> None:
     owner = hostile.owner()
     with open_store(hostile.store, create=False) as store:

@@ -10,7 +10,7 @@ import click
 
 from markscheme.cli.exit_codes import ExitCode, handle_errors
 from markscheme.cli.options import format_option
-from markscheme.vocabulary import UsageError
+from markscheme.vocabulary import UsageError, format_value
 
 if TYPE_CHECKING:
     from markscheme.workflows.prove import Exercise
@@ -61,6 +61,8 @@ def command(
 
     if step is not None and quiz:
         raise UsageError("name a step, or ask for a quiz, not both")
+    if step is not None and step.endswith((".yaml", ".yml")):
+        raise UsageError(f"{format_value(step)} is no rule; a rubric is given with --rubric")
     if not quiz and (guess is not None or reveal or seed is not None):
         raise UsageError("`--seed`, `--answer` and `--reveal` are for a quiz; add `--quiz`")
     if answers is not None and not exams:

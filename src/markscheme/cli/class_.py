@@ -45,10 +45,10 @@ def add(file: str, names: tuple[str, ...], store: str | None, format_: str) -> E
     from markscheme.workflows.classroom import check_learner_name, create_class_file
 
     path = Path(file)
+    checked = [check_learner_name(name) for name in names]
     if create_class_file(path):
         print_note(f"{path}: written")
     class_name = _read_name(path)
-    checked = [check_learner_name(name) for name in names]
     with open_store(store, create=True) as opened, opened.transaction():
         codes = [opened.learning.add_learner(name, class_name) for name in checked]
     _print_codes(class_name, codes, format_)

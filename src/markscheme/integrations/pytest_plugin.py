@@ -299,7 +299,8 @@ def _score_answers(tests: ExamTests, config: pytest.Config) -> tuple[Result, str
     if config.getoption("--markscheme-no-store"):
         return score(tests.rubric, tests.exam, rows), "not stored"
     if left_out:
-        reason = f"not stored, because {left_out} items were not run"
+        items = "1 item was" if left_out == 1 else f"{left_out} items were"
+        reason = f"not stored, because {items} not run"
         return score(tests.rubric, tests.exam, rows), reason
     place = str(resolve_place(config.getoption("--markscheme-store")))
     result = score(tests.rubric, tests.exam, rows, store=place)

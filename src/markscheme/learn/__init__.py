@@ -50,6 +50,7 @@ from markscheme.learn.recall import (
     explain_quality,
     find_recall_facts,
     grade_answer,
+    split_axes,
 )
 from markscheme.learn.scheduling import (
     LEECH_LAPSES,
@@ -128,4 +129,5 @@ __all__ = [
     "list_weak_tags",
     "plan_reviews",
     "review_card",
+    "split_axes",
 ]

@@ -82,6 +82,8 @@ def _explain_axis(
         return _explain_outer_form(spec, cell)
     text = get_typed_text(spec, response)
     groups = list_expected(spec, item)
+    if cell.value is None:
+        return sentence("this part is not marked yet")
     if not all(groups):
         return sentence("right") if has_full_marks(cell) else sentence("not what was asked for")
     form = _quote_expected(groups)

@@ -125,6 +125,7 @@ class _RatingChecker:
     tables: dict[_RatingKey, RatingRows] = field(default_factory=dict)
     repeats: dict[tuple[_RatingKey, int], tuple[RatingRows, int]] = field(default_factory=dict)
     sources: RaterSources = field(default_factory=RaterSources)
+    other_variants: dict[str, None] = field(default_factory=dict)
     items: dict[str, int] = field(init=False)
     scales: dict[str, ScaleAxis] = field(init=False)
     notes: set[str] = field(init=False)
@@ -219,6 +220,8 @@ class _RatingChecker:
                 row.line, column, f"{what}; {describe_allowed_names(allowed, column)}"
             )
         elif allowed is not None and text not in allowed:
+            if column == "variant":
+                self.other_variants[text] = None
             message = f"{format_value(text)} is no {column} of this comparison; "
             message += describe_allowed_names(allowed, column) + suggest_match(text, allowed)
             self.table.add_problem(row.line, column, message)
@@ -271,7 +274,9 @@ class _RatingChecker:
         rated = {variant for _, variant, _, _ in self.lines}
         for variant in variants:
             if variant not in rated:
-                message = f"no row rates the variant {format_value(variant)}; {_GAP_HINT}"
+                message = f"no row rates the variant {format_value(variant)}; "
+                others = ", ".join(map(format_value, [*self.other_variants][:10]))
+                message += f"the ratings name {others}" if others else _GAP_HINT
                 self.table.add_problem(self.table.last_line, "variant", message)
         everyone = sorted({rater for _, _, rater, _ in self.lines if rater})
         answers = {(item, variant) for item, variant, _, _ in self.lines}

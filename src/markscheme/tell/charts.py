@@ -407,6 +407,7 @@ class ChartRange:
 
 
 _DOTS_WIDTH = 300
+_LARGEST_DOT = 7.5
 
 
 def draw_paired_dots(pairs: Sequence[DotPair], over: ChartRange, colour: int = 0) -> Markup:
@@ -422,7 +423,7 @@ def draw_paired_dots(pairs: Sequence[DotPair], over: ChartRange, colour: int = 0
             ends = [(baseline, middle), (candidate, middle)]
             drawing.add_line(ends, stroke=LINE, width=5)
         if baseline is not None:
-            drawing.add_dot((baseline, middle), 7.5, fill=MUTED)
+            drawing.add_dot((baseline, middle), _LARGEST_DOT, fill=MUTED)
         if candidate is not None:
             drawing.add_dot((candidate, middle), 5, fill=get_axis_colour(colour))
     return drawing.render()
@@ -445,7 +446,7 @@ def draw_dot_rows(
 def _start_dots(axes: Sequence[str], over: ChartRange, step: float) -> tuple[Drawing, LinearScale]:
     """Begin a chart with a row for each axis: the grid, the labels and the horizontal scale."""
     drawing = Drawing(_DOTS_WIDTH, step * len(axes))
-    x = LinearScale(low=over.lowest, high=over.highest, start=0, end=_DOTS_WIDTH)
+    x = LinearScale(low=over.lowest, high=over.highest, start=_LARGEST_DOT, end=_DOTS_WIDTH)
     _draw_value_axis(drawing, x, over.list_labels(), step * len(axes))
     for at, label in enumerate(shorten_labels(axes, 32)):
         middle = (at + 0.5) * step

@@ -65,6 +65,11 @@ def _describe_estimate(estimate: JudgeEstimate) -> Iterator[str]:
         calls=f"{calls:,}",
         questions=f"{estimate.questions:,}",
     )
+    if estimate.tokens_in is None:
+        yield translate(
+            "tokens in and cost: unknown; `pip install 'markscheme[tokens]'` counts them"
+        )
+        return
     yield translate(
         "about {tokens_in} tokens in ({tokenizer}) and {tokens_out} out",
         tokens_in=f"{estimate.tokens_in:,}",

@@ -93,6 +93,7 @@ def _build_entry_view(entry: RunEntry) -> dict[str, Any]:
         "verdict": _build_verdict_view(entry),
         "tags": entry.tags,
         "is_baseline": entry.is_baseline,
+        "is_incomplete": entry.is_incomplete,
         "can_be_chosen": run.status is RunStatus.FINISHED,
         "rescored_from": run.rescored_from,
     }

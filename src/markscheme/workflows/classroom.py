@@ -53,6 +53,9 @@ def find_learners(store: Store, class_name: str, names: Collection[str]) -> list
         message = f"the class `{class_name}` has no learner {format_value(min(unknown))}"
         known = ", ".join(sorted(learner.name or "" for learner in learners)) or "nobody"
         raise UsageError(f"{message}; it has {known}")
+    if not learners:
+        message = f"the class `{class_name}` has no learners"
+        raise UsageError(f"{message}; `markscheme class add FILE NAME` adds them")
     return [learner for learner in learners if not names or learner.name in names]
 
 

@@ -1,7 +1,8 @@
 """What a judged run will ask and cost, before anything is asked.
 
 Tokens are counted by a tokenizer of the package, which may not be the model's own; replies are
-estimated by what they must at least hold.
+estimated by what they must at least hold. Without the extra that holds the tokenizer, tokens in and
+cost are unknown.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from decimal import Decimal
 from functools import cache
 from typing import Any
 
-from markscheme.mark.axes import Tokenizer, load_token_counter
+from markscheme.mark.axes import Tokenizer, has_token_counter, load_token_counter
 from markscheme.vocabulary import EXACT_CONTEXT, format_plain
 from markscheme.workflows.judge_plan import JudgeCall, JudgePlan
 from markscheme.workflows.run_plan import parse_price
@@ -31,12 +32,12 @@ class JudgeEstimate:
     distinct_answers: int
     calls: dict[str, int]
     questions: int
-    tokens_in: int
+    tokens_in: int | None
     tokens_out: int
     cost: Decimal | None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data; the cost is null where the price of a judge is not known."""
+        """Return plain data; the cost is null where tokens or the price of a judge are unknown."""
         return {
             "answers": self.answers,
             "distinct_answers": self.distinct_answers,
@@ -52,22 +53,24 @@ class JudgeEstimate:
 
 def estimate_judging(plan: JudgePlan) -> JudgeEstimate:
     """Count the calls of a plan and their tokens, and return what they will cost."""
+    has_tokens = has_token_counter()
     calls = Counter({judge.name: 0 for judge in plan.judge.judges})
     tokens_in: Counter[str] = Counter()
     tokens_out: Counter[str] = Counter()
     for call in plan.calls:
         name = call.judge.name
         calls[name] += 1
-        tokens_in[name] += count_call_tokens(call)
+        if has_tokens:
+            tokens_in[name] += count_call_tokens(call)
         tokens_out[name] += _TOKENS_PER_REPLY + _TOKENS_PER_MARK * len(call.questions)
     return JudgeEstimate(
         answers=len(plan.answers),
         distinct_answers=len({_identify(answer.calls) for answer in plan.answers}),
         calls=dict(calls),
         questions=sum(len(call.questions) for call in plan.calls),
-        tokens_in=tokens_in.total(),
+        tokens_in=tokens_in.total() if has_tokens else None,
         tokens_out=tokens_out.total(),
-        cost=_compute_cost(plan, tokens_in, tokens_out),
+        cost=_compute_cost(plan, tokens_in, tokens_out) if has_tokens else None,
     )
 
 

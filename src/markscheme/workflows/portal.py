@@ -6,14 +6,16 @@ one, the portal has a single learner, who needs no account.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import tzinfo
 from pathlib import Path
 
-from markscheme.learn import DailyLimits, SchedulerName
+from markscheme.learn import DailyLimits, SchedulerName, split_axes
+from markscheme.mark import mark_answer
 from markscheme.read.documents import ClassDocument, read_class
-from markscheme.vocabulary import Exam, Rubric
+from markscheme.read.rating_scores import find_questions
+from markscheme.vocabulary import Exam, Item, Rubric, UsageError
 from markscheme.workflows.documents import load_exam, load_rubric
 from markscheme.workflows.practice import PracticeSettings
 
@@ -87,9 +89,23 @@ def _build_portal(described: ClassDocument, zone: tzinfo | None) -> Portal:
         hesitation=described.hesitation,
         zone=zone,
     )
+    _check_marked_by_code(rubric, (*practice.items, *exam.items))
     return Portal(
         practice=practice,
         replayed=replace(practice, items=exam.items),
         exam=exam,
         minutes=described.minutes,
     )
+
+
+def _check_marked_by_code(rubric: Rubric, items: Iterable[Item]) -> None:
+    """Refuse a rubric whose leading axis people or judges mark: a learner is answered at once."""
+    why = "nobody marks a learner's answers but the program"
+    if not rubric.axes:
+        raise UsageError(f"the rubric `{rubric.name}` has no axis that scores; {why}")
+    asked = find_questions(rubric)
+    for item in items:
+        lead, _ = split_axes(rubric, item)
+        if lead.name in asked and mark_answer(rubric, item, "").cells[lead.name].value is None:
+            message = f"`{lead.name}` of the rubric `{rubric.name}` is marked by people or judges"
+            raise UsageError(f"{message}, for example on the item `{item.id}`; {why}")

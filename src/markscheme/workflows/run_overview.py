@@ -67,6 +67,11 @@ class RunEntry:
         score = (self.run.counts or {}).get("score")
         return None if score is None else float(score)
 
+    @property
+    def is_incomplete(self) -> bool:
+        """Whether the run is finished and lacks answers, or has rows that are none."""
+        return self.run.counts is not None and not self.run.counts.get("complete")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreSeries:

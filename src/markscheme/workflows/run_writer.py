@@ -52,6 +52,7 @@ ANSWER_COLUMNS = (
 CELL_COLUMNS = ("got", "breakdown", "reading", "reason", "near_miss", MESSAGE_COLUMN)
 # Only of rubrics whose cells are more than values.
 OPTIONAL_CELL_COLUMNS = ("cell_status", "cell_bounds", "marks")
+_MAX_RUNS_NAMED = 10
 
 
 class RunWriter:
@@ -168,7 +169,11 @@ class RunRecorder:
                 )
         if self._run_writer.tag is not None and len(runs) != 1:
             subjects = f"a tag names one run; the answers are of {len(runs):,} subjects"
-            raise UsageError(f"{subjects}, whose runs are stored without it")
+            if runs:
+                others = ", …" if len(runs) > _MAX_RUNS_NAMED else ""
+                named = ", ".join(runs[:_MAX_RUNS_NAMED]) + others
+                subjects += f"; their runs are stored without it: {named}"
+            raise UsageError(subjects)
         return runs
 
     def _summarise_run(self, result: Result, run: Run) -> Summary:

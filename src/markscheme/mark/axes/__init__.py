@@ -40,7 +40,12 @@ from markscheme.mark.axes.plugins import (
 from markscheme.mark.axes.registry import AXES, EXPECTATIONS
 from markscheme.mark.axes.structure import Citations, Sections
 from markscheme.mark.axes.text import ComparingAxis, ContainsAll, Equals, Match, OneOf
-from markscheme.mark.axes.token_budget import TokenBudget, Tokenizer, load_token_counter
+from markscheme.mark.axes.token_budget import (
+    TokenBudget,
+    Tokenizer,
+    has_token_counter,
+    load_token_counter,
+)
 from markscheme.mark.axes.trace import Agents, CallLimit, CallOrder, ForbiddenCalls, TraceAxis
 
 __all__ = [
@@ -84,6 +89,7 @@ __all__ = [
     "find_match",
     "format_criteria",
     "format_expected",
+    "has_token_counter",
     "is_simple_schema",
     "iterate_texts",
     "list_alternatives",

@@ -9,6 +9,7 @@ from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
 from functools import cache
+from importlib.util import find_spec
 from math import floor
 from typing import Any, ClassVar
 
@@ -77,6 +78,11 @@ class TokenBudget(TextAxis):
         return Cell.passed(reason) if count <= limit else Cell.missed(reason)
 
 
+def has_token_counter() -> bool:
+    """Return whether the package with the tokenizers is installed; it is an extra."""
+    return find_spec("bpe_openai") is not None
+
+
 @cache
 def load_token_counter(name: str) -> Callable[[str], int]:
     """Load a tokenizer and return a function that counts tokens; loading is slow, so cached.
@@ -90,7 +96,7 @@ def load_token_counter(name: str) -> Callable[[str], int]:
         try:
             from bpe_openai import get_encoding  # type: ignore[import-untyped]
         except ImportError as error:
-            message = "token_budget counts with the package bpe-openai, which is an extra"
+            message = "tokens are counted with the package bpe-openai, which is an extra"
             raise UsageError(f"{message}: pip install 'markscheme[tokens]'") from error
         encoding = get_encoding(name)
     return lambda text: len(encoding.encode_ordinary(text))

@@ -193,12 +193,15 @@ def _append_period(text: str) -> str:
 
 _TEXT_FORMS: tuple[tuple[str, Callable[[str], str]], ...] = (
     (sentence("as it is"), str),
-    ("upper case", str.upper),
-    ("title case", str.title),
-    ("whitespace around it", _pad_text),
-    ("a period behind it", _append_period),
-    ("accents as two code points", _decompose_text),
-    ("upper case, a period and whitespace", lambda text: _pad_text(_append_period(text).upper())),
+    (sentence("upper case"), str.upper),
+    (sentence("title case"), str.title),
+    (sentence("whitespace around it"), _pad_text),
+    (sentence("a period behind it"), _append_period),
+    (sentence("accents as two code points"), _decompose_text),
+    (
+        sentence("upper case, a period and whitespace"),
+        lambda text: _pad_text(_append_period(text).upper()),
+    ),
 )
 
 

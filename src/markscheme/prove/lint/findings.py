@@ -154,7 +154,8 @@ CODES: Mapping[str, LintCode] = {
     "R003": LintCode(
         "error",
         "a weight is no share, or the weights do not sum to 1",
-        "give each axis a number from 0 to 1; together exactly 1, in decimals",
+        "give each axis a number from 0 to 1; together exactly 1, in decimals; for thirds and the "
+        "like give `points`",
     ),
     "R004": LintCode(
         "error",

@@ -47,6 +47,7 @@ OutcomeName = Literal["go", "go-with-monitoring", "conditional", "no-go"]
 FinalOutcomeName = Literal["go", "go-with-monitoring", "no-go"]
 QueryCount = Annotated[int, Constraints(at_least=0, at_most=10_000)]
 _MAX_COUNT, _MAX_QUERIES = 10_000, 1000
+_RANGE_KEYS = ("at_least", "at_most")
 _PERCENT = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,6})?)%")
 
 
@@ -61,7 +62,7 @@ def _parse_count_bound(value: Any) -> int | Fraction | None:
 
 def _parse_query_range(value: Any) -> tuple[int, int | None] | None:
     """Return the smallest and the largest number of queries; `None` if they are not right."""
-    if isinstance(value, Mapping) and set(value) <= {"at_least", "at_most"} and "at_least" in value:
+    if isinstance(value, Mapping) and set(value) <= set(_RANGE_KEYS) and "at_least" in value:
         least, most = value["at_least"], value.get("at_most")
     else:
         least = most = value
@@ -395,6 +396,9 @@ def _build_follow_up(model: FollowUpModel) -> FollowUp:
 def _find_table_problems(
     model: DecisionTableModel, outcomes: Sequence[str]
 ) -> Iterator[tuple[FieldPath, str]]:
+    for mode in (key for key in _RANGE_KEYS if key in model.queries):
+        message = f"is no mode; a range belongs to a mode, as in {{ MODE: {{ {mode}: 4 }} }}"
+        yield ("queries", mode), message
     if model.missing != "none":
         yield from _find_unknown_word(("missing",), model.missing, "outcome", [*outcomes, "none"])
     follow_up = model.follow_up.rows if model.follow_up else []

@@ -202,6 +202,14 @@ def _report_unknown_metric(
     collector.add_problem((*path, "metric"), message)
 
 
+def _describe_lacking_metric(entry: dict[str, Any]) -> Iterator[str]:
+    """Say of which metrics the keys are that a gate without `metric` does not have."""
+    for key in () if "metric" in entry else entry:
+        owners = [f"`{name}`" for name, model in GATE_MODELS.items() if key in model.get_keys()]
+        if owners and key not in GATE_MODELS["score"].get_keys():
+            yield f"`{key}` needs `metric`: {' or '.join(owners)}"
+
+
 def _find_gate_problems(
     entry: dict[str, Any], model: type[GateModel], axes: Collection[str]
 ) -> Iterator[tuple[FieldPath, str]]:
@@ -210,7 +218,9 @@ def _find_gate_problems(
     if "axis" in model.get_keys() and isinstance(axis, str) and axis not in axes:
         yield ("axis",), describe_unknown_word(axis, "axis of this rubric", axes)
     low, high = entry.get("at_least"), entry.get("at_most")
-    if issubclass(model, ShareGate) and low is None and high is None:
+    if lacking := list(_describe_lacking_metric(entry)):
+        yield (), "; ".join(lacking)
+    elif issubclass(model, ShareGate) and low is None and high is None:
         yield (), "has no limit; give it `at_least`, `at_most` or both"
     if _are_numbers(low, high) and low > high:  # type: ignore[operator]
         yield ("at_least",), f"{low} is above `at_most`, {high}; nothing could pass"

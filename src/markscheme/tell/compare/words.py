@@ -307,7 +307,7 @@ def _format_passed(pair: RunPair) -> str:
             "by item)",
             **named,
         )
-    lower, upper = (f"{bound:+.4f}" for bound in passed.interval)
+    lower, upper = (format_signed(Fraction(bound)) for bound in passed.interval)
     if pair.statistics.paired.repeated:
         return translate(
             "passed by {baseline} only: {before}, by {candidate} only: {after} (sign-flip p {p} "

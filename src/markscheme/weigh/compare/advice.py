@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
-from markscheme.vocabulary import format_decimal, format_signed, sentence
+from markscheme.vocabulary import DecisionTable, format_decimal, format_signed, sentence
 from markscheme.weigh.compare.operating_characteristic import OperatingCharacteristic
 from markscheme.weigh.compare.pairs import AttemptPairs
 from markscheme.weigh.compare.rating_order import describe_rating_order
@@ -83,12 +83,13 @@ def _describe_weakest_axis(comparison: Comparison) -> Iterator[str]:
         return
     weakest = min(known, key=lambda axis: known[axis])
     titles = {scale.name: scale.title for scale in comparison.rubric.scales}
-    yield sentence(
-        "{axis} ({title}) loses most: {gap} on average",
-        axis=weakest,
-        title=titles[weakest],
-        gap=format_signed(known[weakest], 2),
-    )
+    gap = format_signed(known[weakest], 2)
+    if title := titles[weakest]:
+        yield sentence(
+            "{axis} ({title}) loses most: {gap} on average", axis=weakest, title=title, gap=gap
+        )
+    else:
+        yield sentence("{axis} loses most: {gap} on average", axis=weakest, gap=gap)
 
 
 def describe_comparison(comparison: Comparison) -> Iterator[str]:
@@ -106,7 +107,7 @@ def describe_comparison(comparison: Comparison) -> Iterator[str]:
     yield from describe_rating_order(comparison.rated_first, *sides)
     statistics = comparison.statistics
     if statistics.operating is not None:
-        yield from _describe_operating(statistics.operating)
+        yield from _describe_operating(statistics.operating, comparison.rubric.decision_table)
     elif statistics.paired.sd == 0:
         yield sentence(
             "All differences are equal, so no noise was seen; what it would do to the decision "
@@ -135,7 +136,9 @@ def describe_comparison(comparison: Comparison) -> Iterator[str]:
         yield sentence("No single rating, changed by one point, would change the decision.")
 
 
-def _describe_operating(operating: OperatingCharacteristic) -> Iterator[str]:
+def _describe_operating(
+    operating: OperatingCharacteristic, table: DecisionTable | None
+) -> Iterator[str]:
     """Say what the table would decide for two identical variants, and how that was computed."""
     yield sentence(
         "With this noise, two identical variants would get {chances}; two repeats would "
@@ -143,7 +146,7 @@ def _describe_operating(operating: OperatingCharacteristic) -> Iterator[str]:
         chances=", ".join(
             f"{outcome.value} {_format_percent(chance)}"
             for outcome, chance in operating.identical.items()
-            if outcome is not None
+            if outcome is not None and (chance or table is None or outcome in table.outcomes)
         ),
         disagree=_format_percent(operating.repeats_disagree),
     )

@@ -78,7 +78,7 @@ class ComparisonRules:
         if lacking:
             raise UsageError(
                 f"the rubric `{self.rubric.name}` cannot compare: it has no "
-                f"{', no '.join(lacking)}; see docs/comparison.md"
+                f"{', no '.join(lacking)}; see docs/decision-tables.md"
             )
         problems = [p for item in self.exam.items for p in _find_tag_problems(item, self.table)]
         if problems:

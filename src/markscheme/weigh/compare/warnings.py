@@ -21,6 +21,7 @@ _POOR_AGREEMENT = Fraction(667, 1000)
 def find_warnings(comparison: Comparison) -> Iterator[str]:
     """Yield the warnings: the number of queries, raters and their agreement, failing checks."""
     yield from _describe_queries(comparison)
+    yield from _describe_weights(comparison)
     yield from _describe_raters(comparison)
     for check in comparison.structural:
         if check.failed[1]:
@@ -41,6 +42,16 @@ def _describe_queries(comparison: Comparison) -> Iterator[str]:
         meant=", ".join(f"{n} {mode}" for mode, n in table.queries.items()),
         counts=", ".join(f"{n} {mode}" for mode, n in counts.items()),
     )
+
+
+def _describe_weights(comparison: Comparison) -> Iterator[str]:
+    """Say that the averages are plain means, if the rubric gives its scales different weights."""
+    scales = {scale.name for scale in comparison.rubric.scales}
+    if len({spec.weight for spec in comparison.rubric.axes if spec.name in scales}) > 1:
+        yield sentence(
+            "Here each scale counts equally; the weights of the rubric count in `markscheme score` "
+            "alone."
+        )
 
 
 def _describe_raters(comparison: Comparison) -> Iterator[str]:
