@@ -68,7 +68,7 @@ from markscheme.learn.scheduling import (
     plan_reviews,
     review_card,
 )
-from markscheme.learn.wording import count_days, describe_tag, describe_tag_key, describe_when
+from markscheme.learn.wording import count_days, describe_when
 
 __all__ = [
     "DEFAULT_LIMITS",
@@ -110,8 +110,6 @@ __all__ = [
     "compute_reliability",
     "count_cards",
     "count_days",
-    "describe_tag",
-    "describe_tag_key",
     "describe_when",
     "explain_answer",
     "explain_quality",

@@ -21,8 +21,8 @@ from markscheme.learn.scheduling import (
     SchedulerName,
     fold_cards,
 )
-from markscheme.learn.wording import count_days, describe_tag
-from markscheme.vocabulary import FrozenDict, Item, sentence
+from markscheme.learn.wording import count_days
+from markscheme.vocabulary import FrozenDict, Item, describe_tag, sentence
 
 _INTERLEAVED_TAG = "verb"
 _REPEAT_AFTER = 3

@@ -27,7 +27,7 @@ from markscheme.learn.verb_forms import (
     read_spanish,
     strip_pronoun,
 )
-from markscheme.learn.wording import count_days, describe_tag, describe_when
+from markscheme.learn.wording import count_days, describe_when
 from markscheme.mark import find_leading_axis, get_expectation_key
 from markscheme.read.verbs import VerbForm, load_verbs
 from markscheme.vocabulary import (
@@ -37,6 +37,7 @@ from markscheme.vocabulary import (
     Item,
     Response,
     Rubric,
+    describe_tag,
     join_messages,
     sentence,
 )

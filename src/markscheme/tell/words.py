@@ -15,6 +15,8 @@ from markscheme.vocabulary import (
     ItemStatus,
     Level,
     Outcome,
+    describe_tag,
+    describe_tag_key,
     format_decimal,
     format_short,
     sentence,
@@ -49,6 +51,21 @@ LEVEL_WORDS = {Level.HARD: sentence("hard"), Level.SOFT: sentence("soft")}
 def format_subject(subject: str | None) -> str:
     """Return the name of a subject, or the words for a subject without a name."""
     return subject or translate("no subject")
+
+
+def format_axis_title(spec: AxisSpec) -> str:
+    """Return the title of an axis in the reader's language, or its name if it has no title."""
+    return translate(spec.title) if spec.title else spec.name
+
+
+def format_tag(key: str, value: str) -> str:
+    """Return the value of a tag in the reader's language, if it is one of the verb table."""
+    return translate_stored(describe_tag(key, value))
+
+
+def format_tag_key(key: str) -> str:
+    """Return the name of a tag in the reader's language, if it is one of the verb table."""
+    return translate_stored(describe_tag_key(key))
 
 
 def format_run_title(past: PastRun, stored: StoredRun | None) -> str:

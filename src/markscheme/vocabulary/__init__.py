@@ -155,6 +155,7 @@ from markscheme.vocabulary.rubric import (
 )
 from markscheme.vocabulary.shortages import find_shortage, find_tight_limit
 from markscheme.vocabulary.study import Adjudication, LeaseEvent, LeaseKind, StudyMark
+from markscheme.vocabulary.tag_names import describe_tag, describe_tag_key
 from markscheme.vocabulary.transcript import (
     CALLS_NOT_SHOWN,
     MAIN_AGENT,
@@ -275,6 +276,8 @@ __all__ = [
     "compute_digest",
     "compute_mean",
     "describe_character",
+    "describe_tag",
+    "describe_tag_key",
     "dump_json",
     "encode_message",
     "escape_control_characters",

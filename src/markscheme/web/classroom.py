@@ -10,9 +10,14 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from markscheme.keep import Grant, Learner, Role, Store, open_store
-from markscheme.learn import describe_tag, describe_tag_key
 from markscheme.read.nfc import to_nfc
-from markscheme.vocabulary import format_decimal, format_fixed, sentence
+from markscheme.vocabulary import (
+    describe_tag,
+    describe_tag_key,
+    format_decimal,
+    format_fixed,
+    sentence,
+)
 from markscheme.web.attempts import AttemptLimiter
 from markscheme.web.entry import set_session_cookie
 from markscheme.web.pages import render

@@ -20,8 +20,6 @@ from markscheme.learn import (
     CardKind,
     choose_card,
     count_cards,
-    describe_tag,
-    describe_tag_key,
     describe_when,
     explain_answer,
     explain_schedule,
@@ -32,7 +30,7 @@ from markscheme.learn import (
 )
 from markscheme.mark import read_response
 from markscheme.tell.language import translate_stored
-from markscheme.vocabulary import format_decimal, sentence
+from markscheme.vocabulary import describe_tag, describe_tag_key, format_decimal, sentence
 from markscheme.web.pages import render
 from markscheme.web.requests import download, make_id, read_form, redirect
 from markscheme.workflows.practice import (

@@ -19,13 +19,12 @@ from markscheme.learn import (
     analyse_items,
     build_deck_state,
     count_cards,
-    describe_tag,
     find_study_day,
     find_weakest_tag,
     list_weak_tags,
 )
 from markscheme.mark import find_leading_axis
-from markscheme.vocabulary import to_fraction
+from markscheme.vocabulary import describe_tag, to_fraction
 
 if TYPE_CHECKING:
     from markscheme.workflows.portal import Portal

@@ -16,7 +16,13 @@ from markupsafe import Markup
 from markscheme.tell import charts
 from markscheme.tell.html.item_rows import build_items_link, build_tag_link, compute_bar_parts
 from markscheme.tell.language import translate, translate_plural
-from markscheme.tell.words import format_mean, format_subject
+from markscheme.tell.words import (
+    format_axis_title,
+    format_mean,
+    format_subject,
+    format_tag,
+    format_tag_key,
+)
 from markscheme.vocabulary import (
     ZERO,
     ItemStatus,
@@ -65,6 +71,7 @@ def build_axis_views(report: RunReport) -> list[dict[str, Any]]:
     return [
         {
             "name": spec.name,
+            "title": format_axis_title(spec),
             "weight": str(spec.weight),
             "colour": at % len(charts.AXIS_COLOURS),
             "href": build_items_link(axis=spec.name),
@@ -110,8 +117,11 @@ def build_axis_means_figure(report: RunReport) -> Figure | None:
     known = report.distribution
     if known is None or not known.axes:
         return None
+    titles = {spec.name: format_axis_title(spec) for spec in report.past.rubric}
     found = [
-        charts.AxisMean(name=axis, mean=to_float(one.mean) or 0.0, lower=one.lower, upper=one.upper)
+        charts.AxisMean(
+            name=titles[axis], mean=to_float(one.mean) or 0.0, lower=one.lower, upper=one.upper
+        )
         for axis, one in known.axes.items()
     ]
     return Figure(
@@ -120,7 +130,7 @@ def build_axis_means_figure(report: RunReport) -> Figure | None:
         says=translate("The mean of each axis over the items, with its 95 % interval."),
         columns=(translate("axis"), translate("weight"), translate("mean"), "95 %"),
         rows=tuple(
-            (spec.name, str(spec.weight), format_decimal(one.mean), _format_bounds(one))
+            (titles[spec.name], str(spec.weight), format_decimal(one.mean), _format_bounds(one))
             for spec in report.past.rubric
             if (one := known.axes.get(spec.name)) is not None
         ),
@@ -202,18 +212,22 @@ def _build_heat_map(pair: _TagPair, order: Mapping[str, Sequence[str]]) -> HeatM
         if (mean := pair.means.get((row, column))) is not None
     }
     hidden = sum(max(0, len(order[tag]) - _HEAT_CHART_VALUES) for tag in (down, across))
+    row_labels = [format_tag(down, row) for row in rows]
+    column_labels = [format_tag(across, column) for column in columns]
+    names = {"down": format_tag_key(down), "across": format_tag_key(across)}
     return HeatMap(
-        key=f"{down} × {across}",
-        name=translate("Mean score by {down} and {across}", down=down, across=across),
+        key="{down} × {across}".format(**names),
+        name=translate("Mean score by {down} and {across}", **names),
         svg=charts.draw_heat_map(
-            rows[:_HEAT_CHART_VALUES],
-            columns[:_HEAT_CHART_VALUES],
+            row_labels[:_HEAT_CHART_VALUES],
+            column_labels[:_HEAT_CHART_VALUES],
             {at: value for at, value in cells.items() if max(at) < _HEAT_CHART_VALUES},
         ),
-        says=_describe_worst_pairs(rows, columns, cells),
-        columns=tuple(columns),
+        says=_describe_worst_pairs(row_labels, column_labels, cells),
+        columns=tuple(column_labels),
         rows=tuple(
-            (row, tuple(_build_heat_cell(pair, row, column) for column in columns)) for row in rows
+            (label, tuple(_build_heat_cell(pair, row, column) for column in columns))
+            for label, row in zip(row_labels, rows, strict=True)
         ),
         left_out=translate_plural(
             "{n} further value is not drawn.", "{n} further values are not drawn.", hidden
@@ -267,10 +281,10 @@ def _build_tag_view(tag: str, groups: Sequence[TagGroup]) -> dict[str, Any]:
     shown = groups[:_TAG_VALUES_SHOWN]
     more = len(groups) - len(shown)
     return {
-        "tag": tag,
+        "tag": format_tag_key(tag),
         "rows": [
             (
-                group.value,
+                format_tag(tag, group.value),
                 build_tag_link({tag: group.value}),
                 group.n,
                 [

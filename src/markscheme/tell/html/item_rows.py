@@ -12,7 +12,14 @@ from urllib.parse import urlencode
 from markscheme.mark.axes import ALTERNATIVE_BAR, CriteriaAxis, format_expected
 from markscheme.tell.criteria import list_criterion_lines
 from markscheme.tell.language import translate, translate_stored
-from markscheme.tell.words import format_mean, format_row_number, format_row_score
+from markscheme.tell.words import (
+    format_axis_title,
+    format_mean,
+    format_row_number,
+    format_row_score,
+    format_tag,
+    format_tag_key,
+)
 from markscheme.vocabulary import ZERO, ItemStatus, format_decimal, to_float
 
 if TYPE_CHECKING:
@@ -85,8 +92,13 @@ def build_item_listing(report: RunReport) -> ItemListing:
     records = _ItemRecordBuilder(report, items, tags, texts, limit)
     rows = tuple(records.build_row(found, displays.get_display(found)) for found in report.items)
     data = {
-        "axes": [[spec.name, str(spec.weight)] for spec in report.past.rubric],
-        "tags": [[tag, list(values)] for tag, values in tags.items()],
+        "axes": [
+            [spec.name, str(spec.weight), format_axis_title(spec)] for spec in report.past.rubric
+        ],
+        "tags": [
+            [tag, list(values), format_tag_key(tag), [format_tag(tag, value) for value in values]]
+            for tag, values in tags.items()
+        ],
         "items": [
             records.build_item(found, displays.get_display(found), changes.get(found.item))
             for found in report.items

@@ -35,6 +35,10 @@
     const value = at === undefined ? -1 : item.t[at];
     return value < 0 ? null : data.tags[at][1][value];
   };
+  const titleOf = (item, tag) => {
+    const at = tagAt.get(tag);
+    return item.t[at] < 0 ? words.untagged : data.tags[at][3][item.t[at]];
+  };
   const spoken = ([, reason, near, criteria = []]) =>
     [reason, near, ...criteria.flatMap(([, ...texts]) => texts)].map((at) => data.texts[at] ?? "");
   const said = (item) => {
@@ -85,7 +89,7 @@
     const body = make("tbody");
     answer.c.forEach(([value, reason, near, lines], at) => {
       const row = make("tr");
-      const axis = make("th", data.axes[at][0]);
+      const axis = make("th", data.axes[at][2]);
       axis.scope = "row";
       const shown = make("td", value === null ? "–" : value, value === "1" ? "n" : "n zero");
       const why = make("td", data.texts[reason], "said");
@@ -116,10 +120,10 @@
   };
   const tagLinks = (item) => {
     const found = make("span");
-    data.tags.forEach(([tag], at) => {
+    data.tags.forEach(([tag, values, title, titles], at) => {
       if (item.t[at] < 0) return;
-      const value = data.tags[at][1][item.t[at]];
-      const link = make("a", tag + ": " + value);
+      const value = values[item.t[at]];
+      const link = make("a", title + ": " + titles[item.t[at]]);
       link.href = "#" + new URLSearchParams([["tag." + tag, value]]);
       found.append(link, "  ");
     });
@@ -187,7 +191,7 @@
     if (!tag || !tagAt.has(tag)) return [[null, order]];
     const groups = new Map();
     for (const at of order) {
-      const value = valueOf(items[at], tag) ?? words.untagged;
+      const value = titleOf(items[at], tag);
       groups.has(value) ? groups.get(value).push(at) : groups.set(value, [at]);
     }
     return [...groups].sort((a, b) => (a[0] < b[0] ? -1 : 1));
