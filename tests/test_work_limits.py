@@ -100,7 +100,7 @@ def test_a_signal_is_heard_during_a_long_search(tmp_path: Path, number: signal.S
         "rubric: r\naxes:\n  - {name: p, kind: pattern, weight: 1, pattern: 'a[ab]{90}c'}\n"
     )
     # A search for this pattern takes a second for each text; equal texts would be searched once.
-    text = "".join(random.Random(1).choices("ab", k=150_000))
+    text = "".join(random.Random(1).choices("ab", k=150_000))  # noqa: S311 - no secret
     rows = [json.dumps({"item": f"x{n}", "output": text[n:]}) for n in range(100)]
     (tmp_path / "answers.jsonl").write_text("\n".join(rows))
     (tmp_path / "exam.yaml").write_text(
