@@ -21,6 +21,13 @@ _CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\r")
 _PATIENCE = 60
 
 
+def is_readable(descriptor: int, seconds: float) -> bool:
+    """Wait until there is something to read; `select` refuses the high numbers of a long session."""
+    waiting = select.poll()
+    waiting.register(descriptor, select.POLLIN)
+    return bool(waiting.poll(seconds * 1000))
+
+
 class Terminal:
     """The command in a terminal of 80 columns and 24 rows; `screen` is what was drawn last."""
 
@@ -97,7 +104,7 @@ class Terminal:
         return self.process.returncode
 
     def _read(self, seconds: float) -> None:
-        if select.select([self._main], [], [], seconds)[0]:
+        if is_readable(self._main, seconds):
             self.seen += os.read(self._main, 65536).decode(errors="replace")
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import pty
-import select
 import shutil
 import subprocess
 import sys
@@ -17,6 +16,7 @@ import pytest
 
 from commands import here, markscheme
 from markscheme.cli.schema import NAMES
+from terminals import is_readable
 
 SETTINGS = '[tool.markscheme]\nrubric = "rubric.yaml"\nexam = ["exam.yaml"]\nlang = "es"\n'
 
@@ -169,7 +169,7 @@ def read_until(leader: int, wanted: str) -> None:
 def read_for(leader: int, quiet: float) -> str:
     """Return what is shown until nothing comes for a while; the first piece may take long."""
     shown = b""
-    while select.select([leader], [], [], quiet if shown else 30)[0]:
+    while is_readable(leader, quiet if shown else 30):
         shown += os.read(leader, 4096)
     return shown.decode()
 
