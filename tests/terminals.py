@@ -22,7 +22,7 @@ _PATIENCE = 60
 
 
 def is_readable(descriptor: int, seconds: float) -> bool:
-    """Wait until there is something to read; `select` refuses the high numbers of a long session."""
+    """Wait until there is something to read; `select` refuses high numbers of descriptors."""
     waiting = select.poll()
     waiting.register(descriptor, select.POLLIN)
     return bool(waiting.poll(seconds * 1000))
