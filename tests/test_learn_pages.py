@@ -198,6 +198,7 @@ def test_thirty_answers_typed_offline_are_stored_once_when_the_network_is_back(
 def test_the_portal_works_without_javascript(
     server: Server, browser: Browser, learner: Client
 ) -> None:
+    before = len(read_reviews(server))
     with visiting(browser, learner, java_script_enabled=False) as seen:
         page = seen.page
         page.goto(f"{server.url}/learn/card")
@@ -206,6 +207,7 @@ def test_the_portal_works_without_javascript(
         page.click("text=Next card")
         page.click("text=I do not know")
         page.wait_for_selector("h1 >> text='Not yet'")
+        assert len(read_reviews(server)) == before + 2
         page.goto(f"{server.url}/exams")
         page.click("button[value=quiz]")
         page.locator("main input:not([type=hidden])").first.fill("ate")

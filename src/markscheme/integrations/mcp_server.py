@@ -67,13 +67,13 @@ def tell_errors(tool: _Tool[_Parameters]) -> _Tool[_Parameters]:
     """Decorator of tools: an expected error reaches the client as its message."""
 
     @functools.wraps(tool)
-    def guarded(*arguments: _Parameters.args, **options: _Parameters.kwargs) -> dict[str, Any]:
+    def call_tool(*arguments: _Parameters.args, **options: _Parameters.kwargs) -> dict[str, Any]:
         try:
             return tool(*arguments, **options)
         except MarkschemeError as error:
             raise ToolError(str(error)) from error
 
-    return guarded
+    return call_tool
 
 
 class RubricTools:

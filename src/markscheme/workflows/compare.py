@@ -82,11 +82,11 @@ def compare(  # noqa: PLR0913 - one parameter per option of the command
 
     `ratings` are a file (CSV or JSON lines), several files, or rows. `follow_up` is an exam whose
     queries decide after a conditional decision, as those with the tag `round: 2` do. `answers` are
-    marked by the axes of the rubric
-    and shown beside the verdicts; the variant of an answer is its subject. Session `logs` are
-    marked the same way, with what was measured in them; one that cannot be used is listed with its
-    reason, and the checks of an answer without a log abstain. `observed` adds others. Which
-    variant was asked first is read from logs, or from answers that `markscheme run` recorded.
+    marked by the axes of the rubric and shown beside the verdicts; the variant of an answer is its
+    subject. Session `logs` are marked the same way, with what was measured in them; one that cannot
+    be used is listed with its reason, and the checks of an answer without a log abstain. `observed`
+    adds others. Which variant was asked first is read from logs, or from answers that
+    `markscheme run` recorded.
     `margin` is the loss up to which the candidate counts as no worse; without one it is taken from
     the verdict rules. With `allow_gaps`, a query that is not rated completely has no verdict;
     otherwise ratings with gaps are refused. `assigned` names the raters of each query if not every
